@@ -33,8 +33,8 @@ int precision_of(nb::handle dtype) {
 nb::object as_numpy(nb::handle values) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   const nb::object array = numpy.attr("asarray")(values);
-  const nb::object native =
-      numpy.attr("asarray")(array, nb::arg("dtype") = array.attr("dtype").attr("newbyteorder")("="));
+  const nb::object native = numpy.attr("asarray")(
+      array, nb::arg("dtype") = array.attr("dtype").attr("newbyteorder")("="));
   const bool is_empty = nb::cast<std::int64_t>(native.attr("size")) == 0;
   if (is_empty || !has_backward_stride(native)) return native;
   return native.attr("copy")();
@@ -45,7 +45,8 @@ Array as_array(const nb::object& numpy_array) { return nb::cast<Array>(numpy_arr
 int precision_of(const Array& values, const char* what) {
   if (values.dtype() == nb::dtype<double>()) return ZHALO_DOUBLE;
   if (values.dtype() == nb::dtype<float>()) return ZHALO_FLOAT;
-  refuse(std::string("the ") + what + " are neither float32 nor float64; convert them, as with "
+  refuse(std::string("the ") + what +
+         " are neither float32 nor float64; convert them, as with "
          "numpy.asarray(values, numpy.float64)");
 }
 

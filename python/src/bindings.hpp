@@ -97,8 +97,7 @@ zhalo_column column_of(const Array& rows, int precision, std::size_t axis);
 
 /// Where the elements of an array of numpy begin.
 inline void* address_of(const nb::object& numpy_array) {
-  return reinterpret_cast<void*>(
-      nb::cast<std::uintptr_t>(numpy_array.attr("ctypes").attr("data")));
+  return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(numpy_array.attr("ctypes").attr("data")));
 }
 
 /// A new array of numpy, whose elements are not set yet.
@@ -114,7 +113,8 @@ struct NewArray {
   /// The array as Python sees it, which owns the memory from now on.
   nb::object release() {
     T* const values = values_.release();
-    const nb::capsule owner(values, [](void* memory) noexcept { delete[] static_cast<T*>(memory); });
+    const nb::capsule owner(values,
+                            [](void* memory) noexcept { delete[] static_cast<T*>(memory); });
     return nb::cast(nb::ndarray<nb::numpy, T>(values, shape_.size(), shape_.data(), owner));
   }
 

@@ -16,8 +16,8 @@ std::string library_version() {
 /// zhalo, because handles of one make no sense to the other.
 MPI_Fint handle_of(nb::handle comm) {
   const std::string ours = library_version();
-  const auto theirs = nb::cast<std::string>(
-      nb::module_::import_("mpi4py.MPI").attr("Get_library_version")());
+  const auto theirs =
+      nb::cast<std::string>(nb::module_::import_("mpi4py.MPI").attr("Get_library_version")());
   // A text of MPI may end with a null, which belongs to it for mpi4py.
   if (theirs.substr(0, ours.size()) != ours) {
     refuse("mpi4py has another MPI than zhalo (" + theirs + ", and " + ours +
@@ -30,8 +30,8 @@ Context make_context(nb::object comm, const std::string& processor, std::optiona
                      std::optional<int> device, std::optional<double> timeout) {
   zhalo_context_options options{};
   options.processor = choose(
-      processor,
-      {{"automatic", ZHALO_AUTOMATIC}, {"host", ZHALO_HOST}, {"cuda", ZHALO_CUDA}}, "processor");
+      processor, {{"automatic", ZHALO_AUTOMATIC}, {"host", ZHALO_HOST}, {"cuda", ZHALO_CUDA}},
+      "processor");
   if (threads && *threads < 1) refuse("there must be at least 1 thread");
   if (timeout && !(*timeout > 0)) refuse("the timeout must be a positive number of seconds");
   options.threads = threads.value_or(0);

@@ -1,6 +1,6 @@
-#include "objects.hpp"
+#include <algorithm>
 
-#include <limits>
+#include "objects.hpp"
 
 namespace zhalo::python {
 namespace {
@@ -8,22 +8,24 @@ namespace {
 /// One value for each axis: a number for all of them, or a sequence of 2 or 3.
 template <class T>
 std::array<T, 3> per_axis(nb::handle value, const char* what) {
+  T one{};
+  std::vector<T> several;
   std::array<T, 3> values{};
-  if (!nb::isinstance<nb::sequence>(value) && !nb::hasattr(value, "__len__")) {
-    values.fill(nb::cast<T>(value));
-    return values;
+  if (nb::try_cast(value, one)) {
+    values.fill(one);
+  } else if (nb::try_cast(value, several) && (several.size() == 2 || several.size() == 3)) {
+    std::copy(several.begin(), several.end(), values.begin());
+  } else {
+    refuse(std::string(what) + " must be one number, or one for each axis");
   }
-  const auto num = nb::len(value);
-  if (num != 2 && num != 3) refuse(std::string(what) + " must be one, or one for each axis");
-  for (std::size_t axis = 0; axis < num; ++axis) values[axis] = nb::cast<T>(value[axis]);
   return values;
 }
 
 Box make_box(nb::handle length, nb::handle lo, nb::handle periodic) {
   Box box;
-  const auto lengths = per_axis<double>(length, "lengths of the box");
-  const auto corner = per_axis<double>(lo, "corners of the box");
-  const auto is_periodic = per_axis<bool>(periodic, "periodic axes");
+  const auto lengths = per_axis<double>(length, "the lengths of a box");
+  const auto corner = per_axis<double>(lo, "the lower corner of a box");
+  const auto is_periodic = per_axis<bool>(periodic, "what says whether axes are periodic");
   for (std::size_t axis = 0; axis < 3; ++axis) {
     box.view.lo[axis] = corner[axis];
     box.view.length[axis] = lengths[axis];
@@ -77,8 +79,7 @@ void bind_box(nb::module_& module) {
 length    one number for all axes, or one for each. 0: no bounds, on an axis that is not periodic.
 lo        the lower corner: one number, or one for each axis
 periodic  whether axes are periodic: one truth value, or one for each axis)")
-      .def(nb::new_(&make_box), nb::arg("length"), nb::arg("lo") = 0.0,
-           nb::arg("periodic") = true);
+      .def(nb::new_(&make_box), nb::arg("length"), nb::arg("lo") = 0.0, nb::arg("periodic") = true);
 }
 
 void bind_particles(nb::module_& module) {

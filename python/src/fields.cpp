@@ -1,4 +1,7 @@
 
+#include <algorithm>
+#include <type_traits>
+
 #include "objects.hpp"
 
 namespace zhalo::python {
@@ -20,16 +23,32 @@ std::array<std::int64_t, 3> grid_of(nb::handle num) {
   return nb::cast<std::array<std::int64_t, 3>>(num);
 }
 
-zhalo_paint_options paint_options(nb::handle num, const std::string& window,
-                                  const std::string& weights, const std::string& values) {
-  zhalo_paint_options options{};
-  const auto cells = grid_of(num);
-  std::copy(cells.begin(), cells.end(), options.num);
-  options.window = choose(
-      window, {{"ngp", ZHALO_NGP}, {"cic", ZHALO_CIC}, {"tsc", ZHALO_TSC}, {"pcs", ZHALO_PCS}},
-      "window");
-  options.weights =
-      choose(weights, {{"mass", ZHALO_PAINT_MASSES}, {"count", ZHALO_PAINT_COUNTS}}, "weight");
+/// How particles are painted: what fields and spectra have in common.
+struct Painting {
+  nb::object num;
+  std::string window;
+  std::string weights;
+  nb::object dtype;
+  int species;
+
+  template <class Options>
+  Options options() const {
+    Options options{};
+    const auto cells = grid_of(num);
+    std::copy(cells.begin(), cells.end(), options.num);
+    options.window = choose(
+        window, {{"ngp", ZHALO_NGP}, {"cic", ZHALO_CIC}, {"tsc", ZHALO_TSC}, {"pcs", ZHALO_PCS}},
+        "window");
+    options.weights =
+        choose(weights, {{"mass", ZHALO_PAINT_MASSES}, {"count", ZHALO_PAINT_COUNTS}}, "weight");
+    options.precision = precision_of(dtype);
+    options.species = species;
+    return options;
+  }
+};
+
+zhalo_paint_options paint_options(const Painting& painting, const std::string& values) {
+  auto options = painting.options<zhalo_paint_options>();
   options.values = choose(
       values,
       {{"sum", ZHALO_SUM}, {"mean_units", ZHALO_MEAN_UNITS}, {"overdensity", ZHALO_OVERDENSITY}},
@@ -51,9 +70,7 @@ void paint_as(const Domain& domain, const zhalo_paint_options& options, Field& f
 
 Field paint(const Domain& domain, nb::object num, const std::string& window,
             const std::string& weights, const std::string& values, nb::object dtype, int species) {
-  zhalo_paint_options options = paint_options(num, window, weights, values);
-  options.species = species;
-  options.precision = precision_of(dtype);
+  const zhalo_paint_options options = paint_options({num, window, weights, dtype, species}, values);
   Field field;
   run([&] { return zhalo_paint_cells(domain.handle.get(), &options, &field.cells); });
   if (options.precision == ZHALO_FLOAT)
@@ -61,6 +78,61 @@ Field paint(const Domain& domain, nb::object num, const std::string& window,
   else
     paint_as<double>(domain, options, field);
   return field;
+}
+
+/// zhalo.PowerSpectrum.
+struct PowerSpectrum {
+  std::vector<zhalo_power_bin> bins;
+  zhalo_power_report report{};
+};
+
+PowerSpectrum measure_power(const Domain& domain, nb::object num, const std::string& window,
+                            bool interlaced, const std::string& compensation,
+                            const std::string& weights, nb::object dtype, int species) {
+  auto options = Painting{num, window, weights, dtype, species}.options<zhalo_power_options>();
+  options.is_interlaced = interlaced ? 1 : 0;
+  options.compensation = choose(compensation,
+                                {{"automatic", ZHALO_COMPENSATE_AUTOMATIC},
+                                 {"none", ZHALO_COMPENSATE_NONE},
+                                 {"window", ZHALO_COMPENSATE_WINDOW},
+                                 {"shot_noise", ZHALO_COMPENSATE_SHOT_NOISE}},
+                                "compensation");
+  // Bins are as wide as the fundamental. A grid without cells is zhalo's to refuse.
+  const std::int64_t longest = *std::max_element(std::begin(options.num), std::end(options.num));
+  PowerSpectrum spectrum;
+  spectrum.bins.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(longest, 0, 1 << 21)));
+  run([&] {
+    return zhalo_power_spectrum(domain.handle.get(), &options, spectrum.bins.data(),
+                                static_cast<std::int64_t>(spectrum.bins.size()), &spectrum.report);
+  });
+  spectrum.bins.resize(static_cast<std::size_t>(spectrum.report.num_bins));
+  return spectrum;
+}
+
+/// One number of each bin.
+template <auto member>
+nb::object numbers_of(const PowerSpectrum& spectrum) {
+  using T = std::decay_t<decltype(spectrum.bins[0].*member)>;
+  NewArray<T> numbers({spectrum.bins.size()});
+  for (std::size_t i = 0; i < spectrum.bins.size(); ++i)
+    numbers.data()[i] = spectrum.bins[i].*member;
+  return numbers.release();
+}
+
+void bind_power(nb::module_& module) {
+  nb::class_<PowerSpectrum>(module, "PowerSpectrum", R"(The power spectrum of an overdensity.
+
+One number for each bin of one fundamental, up to the Nyquist frequency. All ranks have all bins.)")
+      .def_prop_ro("k", &numbers_of<&zhalo_power_bin::k_mean>, "Mean of the modes of each bin.")
+      .def_prop_ro("power", &numbers_of<&zhalo_power_bin::power>,
+                   "Volume times the mean square of the modes. It includes the shot noise.")
+      .def_prop_ro("num_modes", &numbers_of<&zhalo_power_bin::num_modes>)
+      .def_prop_ro("k_lo", &numbers_of<&zhalo_power_bin::k_lo>, "Where bins begin.")
+      .def_prop_ro("k_hi", &numbers_of<&zhalo_power_bin::k_hi>, "Where bins end.")
+      .def_prop_ro(
+          "shot_noise", [](const PowerSpectrum& of) { return of.report.shot_noise; },
+          "Of particles at random positions.")
+      .def_prop_ro("nyquist", [](const PowerSpectrum& of) { return of.report.nyquist; });
 }
 
 }  // namespace
@@ -83,17 +155,28 @@ Cell i stands for the position lo + (i + 1/2) length / num.)")
       .def_prop_ro(
           "effective_number", [](const Field& field) { return field.report.effective_number; },
           "Number of particles of equal weights that have the same shot noise.");
+  bind_power(module);
   nb::borrow<nb::class_<Domain>>(module.attr("Domain"))
       .def("paint", &paint, nb::arg("num"), nb::arg("window") = "cic", nb::kw_only(),
-           nb::arg("weights") = "mass", nb::arg("values") = "sum",
-           nb::arg("dtype") = "float64", nb::arg("species") = 0,
+           nb::arg("weights") = "mass", nb::arg("values") = "sum", nb::arg("dtype") = "float64",
+           nb::arg("species") = 0,
            R"(Spreads particles over the cells of a grid, and returns a Field.
 
 num      cells along each axis: one number, or three
 window   "ngp", "cic", "tsc" or "pcs"
 weights  "mass", or "count": each particle counts as 1
 values   of the cells: "sum", "mean_units" (the sum over the mean of all cells) or "overdensity"
-dtype    of the cells)");
+dtype    of the cells)")
+      .def("power_spectrum", &measure_power, nb::arg("num"), nb::arg("window") = "tsc",
+           nb::kw_only(), nb::arg("interlaced") = true, nb::arg("compensation") = "automatic",
+           nb::arg("weights") = "mass", nb::arg("dtype") = "float64", nb::arg("species") = 0,
+           R"(The power spectrum of the overdensity of particles in a periodic box.
+
+num, window, weights  as in paint
+interlaced    paints twice, half a cell apart, which cancels the nearest aliases
+compensation  how the effect of the window is removed: "window", "shot_noise", "none", or
+              "automatic": the window if interlaced, else the shot noise
+dtype         of the modes)");
 }
 
 }  // namespace zhalo::python

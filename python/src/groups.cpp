@@ -81,9 +81,8 @@ nb::object row_numbers(const Catalogue& catalogue) {
 template <class T, int (*get)(const zhalo_catalogue*, T*, std::int64_t)>
 nb::object numbers_by_type(const Catalogue& catalogue) {
   const auto num_types = static_cast<std::size_t>(catalogue.counts().num_types);
-  return filled<T>({catalogue.num_groups(), num_types}, [&](T* to, std::int64_t n) {
-    return get(catalogue.handle.get(), to, n);
-  });
+  return filled<T>({catalogue.num_groups(), num_types},
+                   [&](T* to, std::int64_t n) { return get(catalogue.handle.get(), to, n); });
 }
 
 /// All properties that there are.
@@ -211,7 +210,8 @@ any type of numbers.)")
           "Place of members[0] in the order of all members.")
       .def_prop_ro("has_velocities",
                    [](const Catalogue& table) { return table.counts().has_velocities != 0; })
-      .def_prop_ro("checksum", &checksum_of, "Of all rows and members, as the command fof shows it.");
+      .def_prop_ro("checksum", &checksum_of,
+                   "Of all rows and members, as the command fof shows it.");
 }
 
 }  // namespace

@@ -7,8 +7,7 @@ namespace {
 nb::object make_exception(nb::module_& module, const char* name, const nb::tuple& bases,
                           const char* text) {
   const std::string full_name = std::string("zhalo.") + name;
-  PyObject* made =
-      PyErr_NewExceptionWithDoc(full_name.c_str(), text, bases.ptr(), nullptr);
+  PyObject* made = PyErr_NewExceptionWithDoc(full_name.c_str(), text, bases.ptr(), nullptr);
   if (made == nullptr) throw nb::python_error();
   module.attr(name) = nb::steal(made);
   return module.attr(name);
@@ -35,16 +34,15 @@ void bind_exceptions(nb::module_& module) {
   make_exception(module, "DeviceError", nb::make_tuple(error), "A device is missing or failed.");
   make_exception(module, "CommunicationError", nb::make_tuple(error),
                  "Ranks are lost, or MPI failed. The context cannot be used any more.");
-  nb::register_exception_translator(
-      [](const std::exception_ptr& thrown, void*) {
-        try {
-          std::rethrow_exception(thrown);
-        } catch (const StatusError& failed) {
-          const nb::object type =
-              nb::module_::import_("zhalo._zhalo").attr(exception_of(failed.status()));
-          PyErr_SetString(type.ptr(), failed.what());
-        }
-      });
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const StatusError& failed) {
+      const nb::object type =
+          nb::module_::import_("zhalo._zhalo").attr(exception_of(failed.status()));
+      PyErr_SetString(type.ptr(), failed.what());
+    }
+  });
 }
 
 }  // namespace

@@ -13,12 +13,10 @@ struct Search {
   std::optional<Particles> points;
   zhalo_neighbour_options options{};
 
-  Search(const Domain& among, nb::handle given_points, int queries, int targets)
-      : domain(among) {
+  Search(const Domain& among, nb::handle given_points, int queries, int targets) : domain(among) {
     options.queries = queries;
     options.targets = targets;
-    if (!given_points.is_none())
-      points.emplace(given_points, nb::none(), nb::none(), nb::none());
+    if (!given_points.is_none()) points.emplace(given_points, nb::none(), nb::none(), nb::none());
   }
 
   void set_k(int k) {

@@ -5,7 +5,9 @@
 namespace zhalo::python {
 namespace {
 
-bool is_number(nb::handle value) { return nb::isinstance<nb::float_>(value) || nb::isinstance<nb::int_>(value); }
+bool is_number(nb::handle value) {
+  return nb::isinstance<nb::float_>(value) || nb::isinstance<nb::int_>(value);
+}
 
 /// Types as bytes. InputError for numbers that are none, or are not 0 to 255.
 nb::object as_bytes(nb::handle types) {

@@ -6,6 +6,7 @@
     >>> haloes["GroupPos"]
     >>> distances, indices = domain.knn(k=8)
     >>> field = domain.paint(256, window="tsc", values="overdensity")
+    >>> spectrum = domain.power_spectrum(256)
 
 docs/python.md of zhalo has more.
 """
@@ -23,6 +24,7 @@ from ._zhalo import (
     InputError,
     OutOfMemory,
     Particles,
+    PowerSpectrum,
 )
 
 __all__ = [
@@ -38,4 +40,5 @@ __all__ = [
     "InputError",
     "OutOfMemory",
     "Particles",
+    "PowerSpectrum",
 ]
