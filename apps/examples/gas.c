@@ -72,7 +72,7 @@ static zhalo_domain* make_domain(const zhalo_context* context, const Particle* c
   const zhalo_particles species[2] = {view(particles[dark_matter], num[dark_matter], dark_matter),
                                       view(particles[gas], num[gas], gas)};
   zhalo_domain* domain = NULL;
-  check(zhalo_domain_create(context, species, 2, &box, &domain));
+  check(zhalo_domain_create(context, species, 2, &box, NULL, &domain));
   return domain;
 }
 // [species]

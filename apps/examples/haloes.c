@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   const zhalo_particles particles = view(mine, num);
   const zhalo_box box = {.lo = {0, 0, 0}, .length = {1, 1, 1}, .periodic = {1, 1, 1}};
   zhalo_domain* domain = NULL;
-  check(zhalo_domain_create(context, &particles, 1, &box, &domain));
+  check(zhalo_domain_create(context, &particles, 1, &box, NULL, &domain));
 
   int64_t* halo_of = malloc(sizeof(int64_t) * (size_t)(num + 1));
   zhalo_cells cells;

@@ -50,12 +50,13 @@ module zhalo
       integer(c_int), value :: precision, dimensions
     end function
     integer(c_int) function zhalo_domain_create(context, species, num_species, box, &
-                                                 domain) bind(c)
+                                                 options, domain) bind(c)
       import
       type(c_ptr), value :: context
       type(zhalo_particles), intent(in) :: species(*)
       integer(c_int), value :: num_species
       type(zhalo_box), intent(in) :: box
+      type(c_ptr), value :: options
       type(c_ptr), intent(out) :: domain
     end function
     integer(c_int) function zhalo_find_groups(domain, linking_length, groups) bind(c)
@@ -135,7 +136,7 @@ program haloes_fortran
   options%processor = 1  ! the host
   call check(zhalo_context_create_f(MPI_COMM_WORLD%MPI_VAL, options, context))
   call check(zhalo_set_rows(particles%position, c_loc(position), 0, 3))  ! 0: double
-  call check(zhalo_domain_create(context, [particles], 1, box, domain))
+  call check(zhalo_domain_create(context, [particles], 1, box, c_null_ptr, domain))
   call check(zhalo_find_groups(domain, 0.01d0, groups))
   call check(zhalo_groups_get_labels(groups, 0, labels, num))
   if (rank == 0) print '(a, 4i3)', 'labels', labels

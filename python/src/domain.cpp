@@ -54,18 +54,21 @@ std::vector<const Particles*> species_of(nb::handle particles, nb::object& made)
   return {nb::cast<const Particles*>(made)};
 }
 
-Domain make_domain(nb::object particles, nb::object box, const Context* context) {
+Domain make_domain(nb::object particles, nb::object box, const Context* context,
+                   double min_length) {
   nb::object made;
   const std::vector<const Particles*> species = species_of(particles, made);
   const zhalo_box bounds = box_of(box).view;
   std::vector<zhalo_particles> views;
   for (const Particles* one : species) views.push_back(one->view());
+  const zhalo_domain_options options{min_length};
   const int precision = views.front().position[0].precision;
   const int dimensions = views.front().dimensions;
   const auto create = [&](const Context& of) {
     return Domain{Owned<zhalo_domain, zhalo_domain_destroy>([&](zhalo_domain** domain) {
                     return zhalo_domain_create(of.handle.get(), views.data(),
-                                               static_cast<int>(views.size()), &bounds, domain);
+                                               static_cast<int>(views.size()), &bounds, nullptr,
+                                               domain);
                   }),
                   precision, dimensions};
   };
@@ -107,11 +110,14 @@ particles  an array of positions, or Particles, or a list of Particles: one for 
 box        the length of a periodic cube, or the lengths of a periodic box, or a Box. None: no
            bounds, and not periodic
 context    None: this process alone
+min_length the smallest linking length or radius of later searches, if known: sorting then takes less
+           time. It decides the order of members that lie close together, and so the checksum of a
+           catalogue. The command fof gives its linking length.
 
 A domain has a copy of what it needs: the arrays may change afterwards. Results are in the order in
 which particles were given.)")
       .def(nb::new_(&make_domain), nb::arg("particles"), nb::arg("box") = nb::none(),
-           nb::arg("context") = nb::none())
+           nb::arg("context") = nb::none(), nb::arg("min_length") = 0.0)
       .def(
           "num", [](const Domain& domain, int species) { return domain.counts(species).num; },
           nb::arg("species") = 0, "Particles of a species that this rank gave.")

@@ -42,22 +42,26 @@ bool agree_on_float(const Communicator& comm, Span<const zhalo_particles> specie
 }
 
 template <class Real>
-Domain<Real> domain_of(const Context& context, std::vector<CallerColumns>& given, const Box& box) {
+Domain<Real> domain_of(const Context& context, std::vector<CallerColumns>& given, const Box& box,
+                       const DomainOptions& options) {
   std::vector<Particles<Real>> species;
   species.reserve(given.size());
   for (CallerColumns& one : given) species.push_back(one.view<Real>());
-  return Domain<Real>(context, species, box);
+  return Domain<Real>(context, species, box, options);
 }
 
 zhalo_domain make_domain_of(const std::shared_ptr<const Context>& context,
-                            Span<const zhalo_particles> species, const zhalo_box& given_box) {
+                            Span<const zhalo_particles> species, const zhalo_box& given_box,
+                            const zhalo_domain_options& given_options) {
   std::vector<CallerColumns> given;
   given.reserve(static_cast<std::size_t>(species.size()));
   for (const zhalo_particles& one : species) given.emplace_back(context->exec, one);
   const Box box = box_of(given_box, dimensions_of(species[0]));
+  DomainOptions options;
+  options.min_length = given_options.min_length;
   if (agree_on_float(context->comm, species))
-    return {context, domain_of<float>(*context, given, box)};
-  return {context, domain_of<double>(*context, given, box)};
+    return {context, domain_of<float>(*context, given, box, options)};
+  return {context, domain_of<double>(*context, given, box, options)};
 }
 
 }  // namespace
@@ -80,13 +84,15 @@ int zhalo_set_rows(zhalo_column* columns, const void* rows, int precision, int d
 }
 
 int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* species,
-                        int num_species, const zhalo_box* box, zhalo_domain** domain) {
+                        int num_species, const zhalo_box* box, const zhalo_domain_options* options,
+                        zhalo_domain** domain) {
   if (domain != nullptr) *domain = nullptr;
   return status_of([&] {
     const auto& shared = at(context, "context").shared;
     make_handle(shared, domain, [&] {
       validate(num_species > 0, "there are {} species (must be at least 1)", num_species);
-      return make_domain_of(shared, {&at(species, "particles"), num_species}, at(box, "box"));
+      return make_domain_of(shared, {&at(species, "particles"), num_species}, at(box, "box"),
+                            options_or_default(options));
     });
   });
 }

@@ -66,16 +66,24 @@ int zhalo_set_rows(zhalo_column* columns, const void* rows, int precision, int d
 /// only a catalogue counts on from one species to the next.
 typedef struct zhalo_domain zhalo_domain;
 
+typedef struct zhalo_domain_options {
+  /// The smallest linking length or radius of later searches; 0: any. Sorting then takes less time.
+  /// Searches with smaller lengths are still correct. It decides the order of members that lie close
+  /// together, and so the checksum of a catalogue: the command `fof` gives its linking length.
+  double min_length;
+} zhalo_domain_options;
+
 /// Sorts the particles of all ranks into a domain. `species` has `num_species` elements, at least
 /// one: this rank's particles of each species. All ranks give the same number of species. A rank
-/// without particles of a species gives one with all bytes 0 but those of `dimensions`. Collective.
-/// `*domain` is null after an error. ZHALO_INPUT_ERROR for positions that are not finite or lie
-/// outside an axis that is not periodic (the message has the species, their number and the first
-/// global index), for a box that makes no sense, and for dimensions, precisions or boxes that
-/// differ between species or ranks. Without any particles the domain is of ZHALO_FLOAT if a species
-/// of any rank says so.
+/// without particles of a species gives one with all bytes 0 but those of `dimensions`. Null
+/// `options` are the defaults. Collective. `*domain` is null after an error. ZHALO_INPUT_ERROR for
+/// positions that are not finite or lie outside an axis that is not periodic (the message has the
+/// species, their number and the first global index), for a box or a length that makes no sense,
+/// and for dimensions, precisions, boxes or lengths that differ between species or ranks. Without
+/// any particles the domain is of ZHALO_FLOAT if a species of any rank says so.
 int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* species,
-                        int num_species, const zhalo_box* box, zhalo_domain** domain);
+                        int num_species, const zhalo_box* box, const zhalo_domain_options* options,
+                        zhalo_domain** domain);
 
 typedef struct zhalo_domain_counts {
   int64_t num;          ///< particles of the species that this rank gave

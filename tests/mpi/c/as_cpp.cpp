@@ -40,7 +40,7 @@ TEST_CASE("c: memory is counted, and given back") {
   const Species<float> dark(comm, box, 5000, 0);
   const zhalo_particles particles = dark.in_c();
   const zhalo_box c_box = box_in_c(box);
-  REQUIRE(zhalo_domain_create(context, &particles, 1, &c_box, &domain) == ZHALO_OK);
+  REQUIRE(zhalo_domain_create(context, &particles, 1, &c_box, nullptr, &domain) == ZHALO_OK);
 
   const zhalo_memory_counts with_domain = memory_of(context);
   const Index positions = 5000 / comm.size() * 12;

@@ -339,10 +339,13 @@ void compare_kind(const zhalo_context* in_c, const Context& context, const Box& 
                   Index num_gas = 250) {
   const Communicator& comm = context.comm;
   const Species<Real> dark(comm, box, 600, 1), gas(comm, box, num_gas, 2), points(comm, box, 90, 3);
-  Both<Real> both{in_c, context, dark, gas, box, {context, {dark.in_cpp(), gas.in_cpp()}, box}};
+  const zhalo_domain_options options{0.04};
+  Both<Real> both{in_c, context,
+                  dark, gas,
+                  box,  {context, {dark.in_cpp(), gas.in_cpp()}, box, {.min_length = 0.04}}};
   const zhalo_particles species[] = {dark.in_c(), gas.in_c()};
   const zhalo_box c_box = box_in_c(box);
-  IS_OK(zhalo_domain_create(in_c, species, 2, &c_box, &both.in_c_domain));
+  IS_OK(zhalo_domain_create(in_c, species, 2, &c_box, &options, &both.in_c_domain));
   for (int i = 0; i < 2; ++i) {
     zhalo_domain_counts counts;
     IS_OK(zhalo_domain_get_counts(both.in_c_domain, i, &counts));

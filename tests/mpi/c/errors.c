@@ -56,20 +56,20 @@ static void check_columns(const zhalo_context* context) {
   zhalo_domain* domain = NULL;
   zhalo_particles particles = particles_of_rank();
   if (is_last) particles.position[2].data = NULL;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "without positions along z");
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "without positions along z");
   particles = particles_of_rank();
   if (is_last) particles.position[1].precision = ZHALO_FLOAT;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "another precision");
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "another precision");
   particles = particles_of_rank();
   if (is_last) particles.velocity[1] = particles.position[1];
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "velocities");
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "velocities");
   particles = particles_of_rank();
   if (is_last) particles.position[0].stride_bytes = 4;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "4 bytes apart");
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "4 bytes apart");
   EXPECT(domain == NULL);
 }
 
@@ -87,7 +87,7 @@ static void check_nothing_in_float(const zhalo_context* context) {
   zhalo_particles nothing = {.num = 0};
   if (rank == size - 1) nothing.position[0].precision = ZHALO_FLOAT;
   zhalo_domain* domain = NULL;
-  EXPECT_OK(zhalo_domain_create(context, &nothing, 1, &unit_box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &nothing, 1, &unit_box, NULL, &domain));
   zhalo_neighbours* neighbours = NULL;
   EXPECT_OK(zhalo_find_neighbours(domain, NULL, &neighbours));
   EXPECT_OK(zhalo_neighbours_get_distances(neighbours, ZHALO_FLOAT, NULL, 0));
@@ -104,27 +104,29 @@ static void check_domains(const zhalo_context* context) {
   zhalo_particles particles = particles_of_rank();
   zhalo_box box = unit_box;
   box.length[1] = -1;
-  EXPECT_STATUS(zhalo_domain_create(context, &particles, 1, &box, &domain), ZHALO_INPUT_ERROR);
+  EXPECT_STATUS(zhalo_domain_create(context, &particles, 1, &box, NULL, &domain),
+                ZHALO_INPUT_ERROR);
   EXPECT(domain == NULL);
   if (is_last) position[3][1] = NAN;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "1 of");
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "1 of");
   particles = particles_of_rank();
   if (is_last) particles.dimensions = 4;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "dimensions");
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "dimensions");
   particles = particles_of_rank();
   if (is_last) particles.num = -1;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "-1 particles");
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "-1 particles");
   particles = particles_of_rank();
   if (is_last) particles.is_on_device = 1;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "on a device");
-  EXPECT_ERROR(zhalo_domain_create(context, NULL, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "on a device");
+  EXPECT_ERROR(zhalo_domain_create(context, NULL, 1, &unit_box, NULL, &domain), ZHALO_INPUT_ERROR,
                "particles is null");
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, is_last ? NULL : &domain),
-               ZHALO_INPUT_ERROR, "null");
+  EXPECT_ERROR(
+      zhalo_domain_create(context, &particles, 1, &unit_box, NULL, is_last ? NULL : &domain),
+      ZHALO_INPUT_ERROR, "null");
 }
 
 /// Ranks that differ in precision are told so; a rank without particles has none.
@@ -135,10 +137,10 @@ static void check_precisions(const zhalo_context* context) {
   const int is_last = rank == size - 1;
   if (is_last) zhalo_set_rows(particles.position, single, ZHALO_FLOAT, 3);
   if (size == 1) return;
-  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "float");
+  EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "float");
   if (!is_last) particles = (zhalo_particles){0};
-  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain));
   zhalo_domain_counts counts = {0};
   EXPECT_OK(zhalo_domain_get_counts(domain, 0, &counts));
   EXPECT(counts.num_total == num);
@@ -208,7 +210,7 @@ static void check_alone(void) {
   const zhalo_particles particles = particles_of_rank();
   const zhalo_context_options options = {.processor = ZHALO_HOST, .threads = 1};
   EXPECT_OK(zhalo_context_create_alone(&options, &context));
-  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain));
   zhalo_context_destroy(context);
   EXPECT_OK(zhalo_find_groups(domain, 0.11, &groups));
   zhalo_domain_destroy(domain);
@@ -237,7 +239,7 @@ int main(int argc, char** argv) {
   check_nothing_in_float(context);
   const zhalo_particles particles = particles_of_rank();
   zhalo_domain* domain = NULL;
-  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain));
   check_searches(domain);
   check_catalogues(domain);
   check_fields(domain);

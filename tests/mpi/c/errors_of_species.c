@@ -151,35 +151,35 @@ static void check_creation(const zhalo_context* context) {
   zhalo_domain* domain = NULL;
   zhalo_particles species[2] = {particles_of_rank(), {.num = num}};
   zhalo_set_rows(species[1].position, other, ZHALO_DOUBLE, 3);
-  EXPECT_ERROR(zhalo_domain_create(context, species, is_last ? 0 : 2, &unit_box, &domain),
+  EXPECT_ERROR(zhalo_domain_create(context, species, is_last ? 0 : 2, &unit_box, NULL, &domain),
                ZHALO_INPUT_ERROR, "0 species");
   if (is_last) other[4][1] = INFINITY;
-  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "particles of species 1 have a position that is not finite");
+  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "particles of species 1 have a position that is not finite");
   other[4][1] = 0;
   species[1].uniform_type = is_last ? 256 : 1;
-  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "type of all particles is 256");
+  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "type of all particles is 256");
   species[1].uniform_type = 0;
   if (is_last) species[1].type.data = other;
-  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "must be ZHALO_UINT8");
+  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "must be ZHALO_UINT8");
   species[1].type.data = NULL;
   if (is_last) species[1].mass = (zhalo_column){.data = other, .precision = ZHALO_UINT8};
-  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "precision is 2");
+  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "precision is 2");
   species[1].mass.data = NULL;
   if (is_last) zhalo_set_rows(species[1].position, single, ZHALO_FLOAT, 3);
-  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "in one precision");
+  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "in one precision");
   zhalo_set_rows(species[1].position, other, ZHALO_DOUBLE, 3);
   species[1].dimensions = is_last ? 2 : 3;
-  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, &domain), ZHALO_INPUT_ERROR,
-               "the particles have 2 dimensions, the box has 3");
+  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "the particles have 2 dimensions, the box has 3");
   EXPECT(domain == NULL);
   if (size == 1) return;
   species[1].dimensions = 3;
-  EXPECT_ERROR(zhalo_domain_create(context, species, is_last ? 1 : 2, &unit_box, &domain),
+  EXPECT_ERROR(zhalo_domain_create(context, species, is_last ? 1 : 2, &unit_box, NULL, &domain),
                ZHALO_INPUT_ERROR, "as many species");
 }
 
@@ -250,7 +250,7 @@ void check_species(const zhalo_context* context) {
   check_creation(context);
   species[1].uniform_type = 3;
   (void)particles_of_rank();  // positions as they were
-  EXPECT_OK(zhalo_domain_create(context, species, 2, &unit_box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain));
   check_attaching(domain);
   check_kinds(domain);
   zhalo_domain_destroy(domain);

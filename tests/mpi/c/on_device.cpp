@@ -30,7 +30,7 @@ void search(const zhalo_context* context, const float* rows, const zhalo_particl
   zhalo_groups* groups = nullptr;
   zhalo_neighbours* neighbours = nullptr;
   REQUIRE(zhalo_set_rows(particles.position, rows, ZHALO_FLOAT, 3) == ZHALO_OK);
-  REQUIRE(zhalo_domain_create(context, &particles, 1, &box, &domain) == ZHALO_OK);
+  REQUIRE(zhalo_domain_create(context, &particles, 1, &box, nullptr, &domain) == ZHALO_OK);
   REQUIRE(zhalo_find_groups(domain, 0.05, &groups) == ZHALO_OK);
   REQUIRE(zhalo_groups_get_labels(groups, 0, results.labels, particles.num) == ZHALO_OK);
   zhalo_neighbour_options options{};
@@ -79,7 +79,7 @@ TEST_CASE("c: particles and results in memory of a device") {
   float at_host[3] = {0, 0, 0};
   particles.num = 1;
   REQUIRE(zhalo_set_rows(particles.position, at_host, ZHALO_FLOAT, 3) == ZHALO_OK);
-  CHECK(zhalo_domain_create(context, &particles, 1, &box, &domain) == ZHALO_INPUT_ERROR);
+  CHECK(zhalo_domain_create(context, &particles, 1, &box, nullptr, &domain) == ZHALO_INPUT_ERROR);
   CHECK(domain == nullptr);
   zhalo_context_destroy(context);
 }

@@ -52,7 +52,7 @@ int find_labels(const zhalo_context* context, const Stream& stream, const Buffer
   zhalo_domain* domain = nullptr;
   zhalo_groups* groups = nullptr;
   const zhalo_box box = box_in_c(Box::periodic_cube(1));
-  const int status = zhalo_domain_create(context, &particles, 1, &box, &domain);
+  const int status = zhalo_domain_create(context, &particles, 1, &box, nullptr, &domain);
   labels.assign(static_cast<std::size_t>(num), -77);
   if (status == ZHALO_OK) {
     CHECK(zhalo_find_groups(domain, 0.02, &groups) == ZHALO_OK);

@@ -50,7 +50,7 @@ static zhalo_domain* make_from_structs(const zhalo_context* context, const Point
     particles.velocity[axis] = (zhalo_column){&bodies->velocity[axis], sizeof(Body), ZHALO_FLOAT};
   }
   particles.mass = (zhalo_column){&bodies->mass, sizeof(Body), ZHALO_FLOAT};
-  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &box, NULL, &domain));
   memset(bodies, -1, sizeof bodies);
   return domain;
 }
@@ -71,7 +71,7 @@ static zhalo_domain* make_from_rows(const zhalo_context* context, const Points* 
   EXPECT_OK(zhalo_set_rows(particles.position, position, ZHALO_FLOAT, dimensions));
   EXPECT_OK(zhalo_set_rows(particles.velocity, velocity, ZHALO_FLOAT, dimensions));
   particles.mass.data = points->mass + points->first;
-  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &box, NULL, &domain));
   return domain;
 }
 
@@ -108,7 +108,7 @@ static void check_bare(const zhalo_context* context) {
   particles.num = points.num;
   const zhalo_box box = {{0}, {0}, {0}};
   EXPECT_OK(zhalo_set_rows(particles.position, points.position[points.first], ZHALO_DOUBLE, 3));
-  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &box, &domain));
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &box, NULL, &domain));
   EXPECT_OK(zhalo_find_groups(domain, 0.05, &groups));
   const zhalo_catalogue_options options = {.min_members = 2};
   EXPECT_OK(zhalo_make_catalogue(groups, &options, &catalogue));

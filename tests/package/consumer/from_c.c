@@ -12,7 +12,7 @@ int main(void) {
   int64_t labels[3] = {-1, -1, -1};
   const int failed = zhalo_set_rows(particles.position, rows, ZHALO_FLOAT, 3) ||
                      zhalo_context_create_alone(NULL, &context) ||
-                     zhalo_domain_create(context, &particles, 1, &box, &domain) ||
+                     zhalo_domain_create(context, &particles, 1, &box, NULL, &domain) ||
                      zhalo_find_groups(domain, 0.05, &groups) ||
                      zhalo_groups_get_labels(groups, 0, labels, 3);
   if (failed) fprintf(stderr, "%s\n", zhalo_last_error());
