@@ -110,9 +110,9 @@ particles  an array of positions, or Particles, or a list of Particles: one for 
 box        the length of a periodic cube, or the lengths of a periodic box, or a Box. None: no
            bounds, and not periodic
 context    None: this process alone
-min_length the smallest linking length or radius of later searches, if known: sorting then takes less
-           time. It decides the order of members that lie close together, and so the checksum of a
-           catalogue. The command fof gives its linking length.
+min_length the smallest linking length or radius of later searches, if it is known. Sorting then
+           takes less time. It decides the order of members that lie close together, and so the
+           checksum of a catalogue. The command fof gives its linking length.
 
 A domain has a copy of what it needs: the arrays may change afterwards. Results are in the order in
 which particles were given.)")
