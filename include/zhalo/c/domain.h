@@ -68,8 +68,9 @@ typedef struct zhalo_domain zhalo_domain;
 
 typedef struct zhalo_domain_options {
   /// The smallest linking length or radius of later searches; 0: any. Sorting then takes less time.
-  /// Searches with smaller lengths are still correct. It decides the order of members that lie
-  /// close together, and so the checksum of a catalogue. The command `fof` gives its linking length.
+  /// Searches with smaller lengths are still correct. The length decides the order of members that
+  /// lie close together, and so the checksum of a catalogue. The command `fof` gives its linking
+  /// length.
   double min_length;
 } zhalo_domain_options;
 
