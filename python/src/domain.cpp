@@ -67,7 +67,7 @@ Domain make_domain(nb::object particles, nb::object box, const Context* context,
   const auto create = [&](const Context& of) {
     return Domain{Owned<zhalo_domain, zhalo_domain_destroy>([&](zhalo_domain** domain) {
                     return zhalo_domain_create(of.handle.get(), views.data(),
-                                               static_cast<int>(views.size()), &bounds, nullptr,
+                                               static_cast<int>(views.size()), &bounds, &options,
                                                domain);
                   }),
                   precision, dimensions};

@@ -1,16 +1,13 @@
-"""docs/c.md: its commands as they stand there, its C, Fortran and Python, and the examples on
-several ranks. ZHALO_SHARED_LIBRARY is the library that Python calls.
+"""docs/c.md: its commands as they stand there, its C and Fortran, and the examples on several
+ranks.
 
   c_pages_test.py PROGRAM ROOT
 
 Blocks of `c` and `fortran` are the marked parts of the examples' sources. A block of `console` has
-a command behind "$ ", and what it prints. The block of `py` is the example's whole source, and that
-of `pycon` its command and what it prints.
+a command behind "$ ", and what it prints.
 """
 
-import os
 import re
-import sys
 import unittest
 
 from page_case import NEEDS_MPIRUN, PROGRAM, ROOT, PageCase, main, sections
@@ -28,9 +25,6 @@ class Pages(PageCase):
             self.assertEqual(quoted, sorted(sections(*sources)))
             self.assertGreaterEqual(len(quoted), min_num)
 
-        python = [text for name, text in blocks if name == "py"]
-        self.assertEqual(python, [(ROOT / "apps/examples/haloes_ctypes.py").read_text()])
-
     def test_the_examples_find_the_same_on_any_number_of_ranks(self):
         for example in ("haloes", "gas"):
             outputs = [
@@ -47,14 +41,6 @@ class Pages(PageCase):
         self.assertEqual(len(consoles), 1)
         for command, expected in consoles:
             self.assertEqual(self.run_text(command), expected)
-
-    def test_python(self):
-        (self.folder / "libzhalo.so").symlink_to(os.environ["ZHALO_SHARED_LIBRARY"])
-        (self.folder / "haloes_ctypes.py").symlink_to(ROOT / "apps/examples/haloes_ctypes.py")
-        ((command, expected),) = re.findall(
-            r"^```pycon\n\$ python3 (.*)\n((?:.*\n)*?)```", self.page(), re.MULTILINE
-        )
-        self.assertEqual(self.run_text(f"{sys.executable} -B {command}"), expected)
 
     def page(self):
         return (ROOT / "docs/c.md").read_text()

@@ -1,0 +1,86 @@
+"""The Python package on several ranks, by mpi4py: what one rank finds, and one error on all."""
+
+import shutil
+import subprocess
+import sys
+import unittest
+
+from package_case import SITE, main
+
+PROGRAM = """
+import sys, zlib
+import numpy as np
+from mpi4py import MPI
+sys.path.insert(0, sys.argv[1])
+import zhalo
+
+comm = MPI.COMM_WORLD
+context = zhalo.Context(comm, threads=1, timeout=60)
+everything = np.random.default_rng(3).random((3000, 3))
+# Uneven shares: rank 0 has none where there are others.
+first, end = (len(everything) * max(0, r - (comm.size > 1)) // max(1, comm.size - 1)
+              for r in (comm.rank, comm.rank + 1))
+mine = everything[first:min(end, len(everything))]
+domain = zhalo.Domain(mine, 1.0, context)
+groups = domain.friends_of_friends(0.05)
+haloes = groups.catalogue(min_members=2)
+found = {
+    "num": np.array([domain.num()]),
+    "labels": groups.labels(),
+    "rows": haloes.group_of(),
+    "mass": haloes["GroupMass"],
+    "members": haloes.members,
+    "ids": haloes.in_group_order(np.arange(first, first + len(mine))),
+    "neighbours": domain.knn(4)[1],
+    "field": domain.paint(8, window="tsc").values,
+    "density": domain.neighbour_quantity("density"),
+}
+spectrum = domain.power_spectrum(8)
+for name, values in found.items():
+    parts = comm.gather(values)
+    if comm.rank == 0:
+        whole = np.concatenate(parts)
+        print(name, whole.sum() if name == "num" else (whole.shape, zlib.crc32(whole.tobytes())))
+if comm.rank == 0:
+    print(haloes.checksum, haloes.num_groups_total, spectrum.power.round(9).tolist())
+# What differs is one error on all ranks.
+errors = []
+for call in (
+    lambda: domain.knn(4 + comm.rank),
+    lambda: groups.catalogue(2 + comm.rank),
+    lambda: zhalo.Domain(mine if comm.rank < comm.size - 1 else mine * np.nan, 1.0, context),
+):
+    try:
+        call()
+    except zhalo.InputError as error:
+        errors.append(str(error))
+assert all(other == errors for other in comm.allgather(errors))
+assert len(errors) == (1 if comm.size == 1 else 3)
+assert domain.knn(4)[1].shape == (domain.num(), 4)  # and the context goes on
+"""
+
+
+@unittest.skipUnless(shutil.which("mpirun"), "there is no mpirun")
+class Ranks(unittest.TestCase):
+    def run_on(self, ranks):
+        command = ["mpirun", "-n", str(ranks), "--oversubscribe", sys.executable, "-B", "-c"]
+        result = subprocess.run(
+            [*command, PROGRAM, str(SITE)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return result.stdout
+
+    def test_results_do_not_depend_on_ranks(self):
+        alone = self.run_on(1)
+        self.assertIn("num 3000", alone)
+        for ranks in (2, 4):
+            self.assertEqual(self.run_on(ranks), alone)
+
+
+if __name__ == "__main__":
+    main()
