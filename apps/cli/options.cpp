@@ -84,14 +84,15 @@ void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOpti
 void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& raw,
                      const std::string& dry_run) {
   command.add_option("--files", options.files.num_files,
-                     "Files of each kind [0: one per rank; with --devices one]", "K");
+                     "Number of files of each kind [0: one per rank, or one file with --devices]",
+                     "K");
   command.add_flag("--master", options.files.master,
                    "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
   command.add_option("--device,--devices", raw.device,
                      "auto, host, cuda or cuda:N; all or 0,1,..: several GPUs, without mpirun",
                      "WHICH");
   command.add_option("--transport", raw.transport,
-                     "Of messages between GPUs: auto, nccl, gpu-aware (MPI) or staged", "WHICH");
+                     "How GPUs exchange messages: auto, nccl, gpu-aware (MPI) or staged", "WHICH");
   command.add_option("--threads", raw.threads,
                      "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]",
                      "N");

@@ -21,7 +21,8 @@ std::vector<int> present_types(const io::SnapshotInfo& info, const char* option,
   std::vector<int> absent;
   for (const int type : types) {
     const auto at = static_cast<std::size_t>(type);
-    (at < info.types.size() && info.types[at].count == 0 ? absent : present).push_back(type);
+    const bool is_present = at < info.types.size() && info.types[at].count > 0;
+    (is_present ? present : absent).push_back(type);
   }
   io::check_types(info, present.empty() ? types : present);
   for (const int type : absent)

@@ -43,7 +43,7 @@ constexpr const char* examples =
     "--compensate the field is the\n"
     "painted one. The spectrum is compensated unless --compensate says otherwise: as nbodykit "
     "does, for the window if meshes are\n"
-    "interlaced, else for the window and its shot noise. Shot noise is told, not subtracted "
+    "interlaced, else for the window and its shot noise. Shot noise is reported, not subtracted "
     "(docs/density.md).\n"
     "Under mpirun or srun each rank takes its share of the particles and of the cells.";
 
@@ -86,7 +86,7 @@ void add_picture_options(app::CommandLine& command, Options& options, RawOptions
   command.add_option("--haloes", options.haloes,
                      "Draw the haloes of this catalogue, such as OUT/groups_007", "PATH");
   command.add_option("--min-halo", options.min_members,
-                     "Only and all those of so many particles [the 200 largest]", "N");
+                     "Draw all haloes of at least N particles [the 200 largest]", "N");
   command.add_option("--pixels", raw.pixels, "Longer side of the map in pixels [1000]", "N");
 }
 

@@ -53,7 +53,7 @@ zhalo::ParticleSegment<double> view(const std::vector<Body>& bodies) {
 // [view]
 
 // [search]
-/// Groups of bodies that are within `length` of each other, with 20 bodies or more. Collective.
+/// Friends-of-friends groups of 20 bodies or more with this linking length. Collective.
 zhalo::Catalogue find_haloes(const zhalo::Context& context, Simulation& simulation, double length) {
   const zhalo::Particles<double> particles{
       .segments = {view(simulation.dark()), view(simulation.stars())}};

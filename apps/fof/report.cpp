@@ -96,7 +96,7 @@ std::string missing_velocities_line(const Plan& plan) {
     if (!plan.snapshot.types[static_cast<std::size_t>(type)].has_velocities) without.insert(type);
   }
   if (without.empty()) return "";
-  return line("Velocities", "the snapshot has none of type {}, the catalogue none of groups",
+  return line("Velocities", "the snapshot has none of type {}, so the catalogue has none",
               fmt::join(without, ", "));
 }
 

@@ -45,14 +45,14 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
 /// a comment. Rank 0 reads. Collective; InputError with the number of the line.
 LinearPower read_power_table(const Communicator& comm, const std::string& path);
 
-/// Lengths of waves in h/Mpc.
-struct WaveRange {
+/// Wave numbers in h/Mpc.
+struct ModeRange {
   double min = 0;
   double max = 0;
 };
 
 /// Of the points of a table.
-WaveRange range_of(const LinearPower& power);
+ModeRange range_of(const LinearPower& power);
 
 struct Plan : app::CommonPlan {
   Options options;
@@ -61,7 +61,7 @@ struct Plan : app::CommonPlan {
   LinearPower power{{1, 2}, {1, 1}};
   std::string power_source;
   double sigma8 = 0;
-  double sigma8_beyond_table = 0;  ///< this part of its square is from waves beyond the table
+  double sigma8_beyond_table = 0;  ///< this part of its square is from modes beyond the table
   Growth growth;
   std::string decomposition;
   app::Estimate<double> estimate;

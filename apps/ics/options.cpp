@@ -41,7 +41,7 @@ void add_particle_options(app::CommandLine& command, Options& options, RawOption
   command.add_option("--redshift", options.redshift, "Of the snapshot [49]", "Z");
   command.add_option("--lpt", options.lpt, "Order of the displacements: 1 (Zel'dovich) or 2 [2]",
                      "ORDER");
-  command.add_natural_number("--seed", raw.seed, "Of the random numbers [1]", "S");
+  command.add_natural_number("--seed", raw.seed, "Seed of the random numbers [1]", "S");
   command.add_flag("--fixed", options.random.fixed_amplitude,
                    "Amplitudes are exactly the spectrum's, only phases are random");
   command.add_flag("--inverted", options.random.inverted,

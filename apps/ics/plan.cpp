@@ -62,23 +62,23 @@ void check_extremes(const Plan& plan) {
     throw InputError(fmt::format(
         "--box {}: the mass of a particle is {} (choose a side in Mpc/h that can be computed with)",
         options.box, plan.particle_mass));
-  constexpr double max_in_float32 = 1e18;  // squares of lengths and of waves are computed
+  constexpr double max_in_float32 = 1e18;  // squares of lengths and of modes are computed
   const double spacing = options.box / static_cast<double>(options.num);
   if (!options.double_precision && (options.box > max_in_float32 || spacing < 1 / max_in_float32))
     throw InputError(
         fmt::format("--box {}: float32 has no room for such lengths (use --double)", options.box));
 }
 
-void check_waves(Plan& plan) {
+void check_modes(Plan& plan) {
   if (plan.options.num > 2) return;
   plan.warnings.push_back(
-      fmt::format("--num {}: the grid has no wave below its Nyquist frequency, so nothing is "
+      fmt::format("--num {}: the grid has no mode below its Nyquist frequency, so nothing is "
                   "displaced (use more)",
                   plan.options.num));
 }
 
-/// Of the longest wave and the shortest, along the diagonal; those at the Nyquist frequency are 0.
-WaveRange waves_of(const Options& options) {
+/// Of the longest mode and the shortest, along the diagonal; those at the Nyquist frequency are 0.
+ModeRange modes_of(const Options& options) {
   const double longest = 2 * std::numbers::pi / options.box;
   return {longest, longest * std::floor(0.5 * static_cast<double>(options.num - 1)) * std::sqrt(3)};
 }
@@ -87,27 +87,27 @@ WaveRange waves_of(const Options& options) {
 void check_table(Plan& plan) {
   constexpr double few_digits = 1e-3;  // tables are rounded
   constexpr double max_part = 0.01;
-  const WaveRange table = range_of(plan.power);
-  const WaveRange waves = waves_of(plan.options);
+  const ModeRange table = range_of(plan.power);
+  const ModeRange modes = modes_of(plan.options);
   const bool covers =
-      table.min <= waves.min * (1 + few_digits) && table.max >= waves.max * (1 - few_digits);
+      table.min <= modes.min * (1 + few_digits) && table.max >= modes.max * (1 - few_digits);
   const std::string what = fmt::format("--power '{}': the table has k = {:.6g} to {:.6g} h/Mpc",
                                        plan.options.power, table.min, table.max);
   if (plan.options.num > 2 && !covers)
     plan.warnings.push_back(
-        fmt::format("{}, but the box has waves of {:.6g} to {:.6g}, along its diagonal: beyond the "
+        fmt::format("{}, but the box has modes of {:.6g} to {:.6g}, along its diagonal: beyond the "
                     "table P goes on as a power law (give a longer table)",
-                    what, waves.min, waves.max));
+                    what, modes.min, modes.max));
   if (plan.sigma8_beyond_table > max_part)
     plan.warnings.push_back(
-        fmt::format("{}, but {:.3g}% of sigma8 squared is from waves beyond it, where P goes on "
+        fmt::format("{}, but {:.3g}% of sigma8 squared is from modes beyond it, where P goes on "
                     "as a power law (give a longer table)",
                     what, 100 * plan.sigma8_beyond_table));
 }
 
 }  // namespace
 
-WaveRange range_of(const LinearPower& power) {
+ModeRange range_of(const LinearPower& power) {
   return {std::exp(power.log_k().front()), std::exp(power.log_k().back())};
 }
 
@@ -147,7 +147,7 @@ Plan plan_run(const Context& context, const Options& options) {
   plan.num_particles = options.num * options.num * options.num;
   plan.particle_mass = total_mass(options, {}) / static_cast<double>(plan.num_particles);
   check_extremes(plan);
-  check_waves(plan);
+  check_modes(plan);
   if (!options.power.empty()) {
     plan.sigma8_beyond_table = plan.power.part_beyond_table(8);
     check_table(plan);

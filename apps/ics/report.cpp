@@ -57,17 +57,17 @@ Json json_of(const Growth& growth) {
   return {{"d1", growth.d1}, {"f1", growth.f1}, {"d2", growth.d2}, {"f2", growth.f2}};
 }
 
-app::Row waves_row(const Plan& plan) {
+app::Row modes_row(const Plan& plan) {
   std::string text = fmt::format("k = {:.6g} to {:.6g} h/Mpc along an axis",
                                  2 * std::numbers::pi / plan.options.box,
                                  std::numbers::pi / spacing(plan.options));
-  if (plan.options.power.empty()) return {line("Waves", "{}", text), {{"power_table", nullptr}}};
-  const WaveRange table = range_of(plan.power);
+  if (plan.options.power.empty()) return {line("Modes", "{}", text), {{"power_table", nullptr}}};
+  const ModeRange table = range_of(plan.power);
   text += fmt::format("; the table has {:.6g} to {:.6g}", table.min, table.max);
   const Json json = {{"min_k", table.min},
                      {"max_k", table.max},
                      {"sigma8_squared_beyond", plan.sigma8_beyond_table}};
-  return {line("Waves", "{}", text), {{"power_table", json}}};
+  return {line("Modes", "{}", text), {{"power_table", json}}};
 }
 
 app::Rows plan_rows(const Plan& plan, bool verbose) {
@@ -84,7 +84,7 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
       {line("Cosmology", "{}", cosmology_text(options))},
       {line("Spectrum", "{}", spectrum_text(plan)),
        {{"sigma8", plan.sigma8}, {"growth", json_of(plan.growth)}}},
-      waves_row(plan),
+      modes_row(plan),
       {line("Field", "{}", random_text(options))},
       app::ranks_row(plan.ranks, verbose),
       {verbose ? line("Mesh", "{}", plan.decomposition) : "",

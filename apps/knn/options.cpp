@@ -24,7 +24,7 @@ struct RawOptions : app::RawCommonOptions {
 
 constexpr const char* summary =
     "Finds the k nearest neighbours of each particle of an N-body snapshot, or of other points, "
-    "and what follows from them.";
+    "and densities and other quantities from them.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -32,7 +32,7 @@ constexpr const char* examples =
     "distances and rows\n"
     "  knn snapdir_099 -k 64 --reduce density -o rho.hdf5  SPH densities of a snapshot of many "
     "files\n"
-    "  knn snap.hdf5 -k 1 --query haloes.hdf5 --max-radius 0.5\n"
+    "  knn snap.hdf5 -k 1 --query centres.hdf5 --max-radius 0.5\n"
     "  knn snap.hdf5 --dry-run                             what is in the file, and what a run "
     "needs\n"
     "Lengths are in the snapshot's unit. Results are in the order of the snapshot, or of the "
@@ -58,7 +58,7 @@ void add_search_options(app::CommandLine& command, Options& options, RawOptions&
                      "Neighbours at most this far, in the snapshot's unit", "X");
   command.add_option(
       "--query", options.query,
-      "Neighbours of these instead: another snapshot, or a file with /Coordinates (N, 3)", "FILE");
+      "Search around these points: another snapshot, or a file with /Coordinates (N, 3)", "FILE");
   command.add_option("--query-types", raw.query_types,
                      "Particle types in the query's snapshot [those of --types]", "T,..");
 }

@@ -148,7 +148,7 @@ class Warnings(FofCase):
         path = self.copy_of_snapshot(lambda file: file.pop("PartType1/Velocities"))
         self.assertRegex(
             self.fof(path, "--json", "report.json"),
-            r"\nVelocities +the snapshot has none of type 1, the catalogue none of groups\n",
+            r"\nVelocities +the snapshot has none of type 1, so the catalogue has none\n",
         )
         whole, table = self.catalogue(1, "whole")[0], self.catalogue(1)[0]
         self.assertEqual(sorted(set(whole) - set(table)), sorted(VELOCITIES))

@@ -327,9 +327,9 @@ class Output(IcsCase):
         for num in (1, 2, 3, 10, 21):
             status, _, errors = self.run_command("--num", num, "--box", 5)
             self.assertEqual(status, 0)
-            # There are no waves but the Nyquist frequency's.
+            # There are no modes but the Nyquist frequency's.
             self.assertRegex(
-                errors, r"^ics: warning: --num \d: .* no wave .*\n$" if num < 3 else "^$"
+                errors, r"^ics: warning: --num \d: .* no mode .*\n$" if num < 3 else "^$"
             )
             attributes, particles = read(self.folder / "ics.hdf5")
             self.assertEqual(attributes["NumPart_Total"][1], num**3)
@@ -634,7 +634,7 @@ class BadInput(IcsCase):
 
     def test_a_table_that_does_not_cover_the_box_or_sigma8(self):
         box = ["--num", 16, "--box", 200, "--json", "r.json", "-o", "made.hdf5", "--power"]
-        waves = "waves of 0.0314159 to 0.380898"  # 2 pi / L, and sqrt(3) * 7 times that
+        modes = "modes of 0.0314159 to 0.380898"  # 2 pi / L, and sqrt(3) * 7 times that
 
         def warnings(text, *more):
             (self.folder / "t.txt").write_text(text)
@@ -651,7 +651,7 @@ class BadInput(IcsCase):
         )
         self.assertEqual(errors.count("\n"), 2)
         self.assertEqual(errors.count("--power 't.txt': the table has k = 0.3 to 0.8 h/Mpc"), 2)
-        self.assertIn(waves, errors)
+        self.assertIn(modes, errors)
         self.assertAlmostEqual(table["min_k"], 0.3)
         self.assertAlmostEqual(table["max_k"], 0.8)
         self.assertIn(f"{100 * table['sigma8_squared_beyond']:.3g}% of sigma8 squared", errors)
@@ -660,10 +660,10 @@ class BadInput(IcsCase):
             _, table, errors = warnings("0.001 1\n0.01 10\n", *more)
             self.assertGreater(table["sigma8_squared_beyond"], 0.99)
             self.assertEqual(errors.count("\n"), 2)
-        # The waves, but not sigma8; sigma8, but not the waves; both.
+        # The modes, but not sigma8; sigma8, but not the modes; both.
         self.assertRegex(warnings("0.03141 9\n0.3809 1\n")[2], r"^[^\n]*% of sigma8[^\n]*\n$")
         _, table, errors = warnings("0.0315 1\n0.07 2\n5 1e-5\n")
-        self.assertRegex(errors, rf"^[^\n]*{waves}[^\n]*\n$")
+        self.assertRegex(errors, rf"^[^\n]*{modes}[^\n]*\n$")
         self.assertEqual(warnings("0.01 9\n0.2 1\n5 1e-5\n")[2], "")
         report = self.succeed("--num", 4, "--box", 10, "--dry-run", "-q", "--json", "-")
         self.assertIsNone(json.loads(report)["power_table"])

@@ -49,7 +49,9 @@ std::string first_file_in(const std::string& directory) {
   const auto snapshots = snapshots_in(directory);
   if (snapshots.empty())
     throw FileError(fmt::format(
-        "directory '{}' holds no snapshot: no file in it ends in .hdf5 or .h5", directory));
+        "directory '{}' holds no snapshot: no file in it ends in .hdf5 or .h5, but for catalogues "
+        "and memberships (fof_..., groups_..., membership_...)",
+        directory));
   if (snapshots.size() == 1) return snapshots.begin()->second;
   std::vector<std::string> some;
   for (const auto& [stem, path] : snapshots) {
