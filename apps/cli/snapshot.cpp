@@ -17,12 +17,15 @@ io::Snapshot open_snapshot(const Context& context, const std::string& path,
 
 std::vector<int> present_types(const io::SnapshotInfo& info, const char* option,
                                const std::vector<int>& types, std::vector<std::string>& warnings) {
+  // Codes have these types, also where the file has no place for some of them. Others are mistakes.
+  constexpr std::size_t num_usual = 6;
   std::vector<int> present;
   std::vector<int> absent;
   for (const int type : types) {
     const auto at = static_cast<std::size_t>(type);
-    const bool is_present = at < info.types.size() && info.types[at].count > 0;
-    (is_present ? present : absent).push_back(type);
+    const bool exists = at < info.types.size();
+    const bool is_absent = exists ? info.types[at].count == 0 : at < num_usual;
+    (is_absent ? absent : present).push_back(type);
   }
   io::check_types(info, present.empty() ? types : present);
   for (const int type : absent)

@@ -317,6 +317,13 @@ class Warnings(FofCase):
         )
         self.assertEqual(self.catalogue(0)[1]["Checksum"], self.catalogue(0, "one")[1]["Checksum"])
 
+    def test_types_to_link_that_the_header_does_not_count(self):
+        snapshot = GADGET / "snapshot_001.hdf5"  # counts types 0 and 1
+        self.assert_one_warning(
+            [snapshot, "--dry-run", "--link-types", "1,4"],
+            "has no particles of type 4 (--link-types): it is left out",
+        )
+
 
 class WrongBox(FofCase):
     def test_many_particles_outside(self):

@@ -17,8 +17,11 @@ def main():
     cmake, build, root, folder = (Path(argument).absolute() for argument in sys.argv[1:])
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([cmake, "--install", build, "--prefix", folder / "prefix"], check=True)
-    flags = "-Wall -Wextra -Wshadow -Wconversion -Werror"
-    environment = {**os.environ, "CMAKE_PREFIX_PATH": str(folder / "prefix"), "CXXFLAGS": flags}
+    environment = {
+        **os.environ,
+        "CMAKE_PREFIX_PATH": str(folder / "prefix"),
+        "SKBUILD_CMAKE_ARGS": "-DZHALO_WARNINGS_AS_ERRORS=ON",
+    }
     pip = [sys.executable, "-m", "pip", "--no-input", "--disable-pip-version-check", "install"]
     options = ["--no-index", "--no-build-isolation", "--no-deps", "--target", folder / "site"]
     subprocess.run([*pip, *options, root / "python"], check=True, env=environment)
