@@ -10,7 +10,11 @@ import sys
 
 from page_case import BLOCK, ROOT, PageCase, main
 
-BUILD = {"scripts/demo\n", 'export PATH="$PWD/build/release/apps:$PATH"\n'}
+BUILD = {
+    "scripts/demo\n",
+    'export PATH="$PWD/build/release/apps:$PATH"\n',
+    "cmake --preset release\ncmake --build --preset release\n",
+}
 
 
 def has_matplotlib():

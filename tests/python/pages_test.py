@@ -1,4 +1,6 @@
-"""docs/python.md: its programs and what they print, and the one for many ranks on three."""
+"""docs/python.md: its programs and what they print, and the one for many ranks on three. And the
+program of README.md.
+"""
 
 import re
 import sys
@@ -17,6 +19,13 @@ class Pages(PageCase):
     def test_page(self):
         kinds = [kind for kind, _ in self.run_page("python.md")]
         self.assertEqual(kinds, ["console", "console"])
+
+    def test_readme(self):
+        readme = (ROOT / "README.md").read_text()
+        (program,) = re.findall(r"^```python\n(.*?)^```$", readme, re.M | re.S)
+        (self.folder / "readme.py").write_text(program)
+        output = self.run_text(f"{sys.executable} -B readme.py")
+        self.assertRegex(output, r"^\d+ groups, the largest of \d+ around \[.*\]\n$")
 
     @NEEDS_MPIRUN
     def test_ranks(self):
