@@ -62,15 +62,11 @@ Domain make_domain(nb::object particles, nb::object box, const Context* context,
   std::vector<zhalo_particles> views;
   for (const Particles* one : species) views.push_back(one->view());
   const zhalo_domain_options options{min_length};
-  const int precision = views.front().position[0].precision;
-  const int dimensions = views.front().dimensions;
   const auto create = [&](const Context& of) {
     return Domain{Owned<zhalo_domain, zhalo_domain_destroy>([&](zhalo_domain** domain) {
-                    return zhalo_domain_create(of.handle.get(), views.data(),
-                                               static_cast<int>(views.size()), &bounds, &options,
-                                               domain);
-                  }),
-                  precision, dimensions};
+      return zhalo_domain_create(of.handle.get(), views.data(), static_cast<int>(views.size()),
+                                 &bounds, &options, domain);
+    })};
   };
   if (context != nullptr) return create(*context);
   return create(nb::cast<const Context&>(nb::type<Context>()()));

@@ -37,11 +37,12 @@ struct Search {
 nb::tuple arrays_of(const Lists& lists, const Search& search) {
   const std::vector<std::size_t> shape{search.num_queries(),
                                        static_cast<std::size_t>(search.options.k)};
+  const int precision = search.domain.precision();
   const auto distances = [&](auto* to, std::int64_t room) {
-    return zhalo_neighbours_get_distances(lists.get(), search.domain.precision, to, room);
+    return zhalo_neighbours_get_distances(lists.get(), precision, to, room);
   };
-  nb::object first = search.domain.precision == ZHALO_FLOAT ? filled<float>(shape, distances)
-                                                            : filled<double>(shape, distances);
+  nb::object first =
+      precision == ZHALO_FLOAT ? filled<float>(shape, distances) : filled<double>(shape, distances);
   nb::object second = filled<std::int64_t>(shape, [&](std::int64_t* to, std::int64_t room) {
     return zhalo_neighbours_get_indices(lists.get(), to, room);
   });

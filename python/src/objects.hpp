@@ -41,14 +41,13 @@ class Particles {
 /// zhalo.Domain.
 struct Domain {
   Owned<zhalo_domain, zhalo_domain_destroy> handle;
-  int precision = ZHALO_DOUBLE;  ///< of the positions
-  int dimensions = 3;
-
   zhalo_domain_counts counts(int species) const {
     zhalo_domain_counts counts{};
     run([&] { return zhalo_domain_get_counts(handle.get(), species, &counts); });
     return counts;
   }
+  /// Of the positions on all ranks, also where a rank gave none.
+  int precision() const { return counts(0).precision; }
   std::size_t num(int species) const { return static_cast<std::size_t>(counts(species).num); }
 };
 

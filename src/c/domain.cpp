@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstddef>
+#include <variant>
 #include <vector>
 
 #include "src/c/particles.hpp"
@@ -99,9 +100,11 @@ int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* spe
 
 int zhalo_domain_get_counts(const zhalo_domain* domain, int species, zhalo_domain_counts* counts) {
   return status_of([&] {
-    at(counts, "counts") = call_with(at(domain, "domain"), [&](const auto& of) {
+    const zhalo_domain& from = at(domain, "domain");
+    const bool is_float = std::holds_alternative<Domain<float>>(from.particles);
+    at(counts, "counts") = call_with(from, [&](const auto& of) {
       return zhalo_domain_counts{of.num_origin(species), of.num_total(species), of.num_wrapped(),
-                                 of.num_species()};
+                                 of.num_species(), is_float ? ZHALO_FLOAT : ZHALO_DOUBLE};
     });
   });
 }

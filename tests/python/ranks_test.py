@@ -21,6 +21,9 @@ everything = np.random.default_rng(3).random((3000, 3))
 first, end = (len(everything) * max(0, r - (comm.size > 1)) // max(1, comm.size - 1)
               for r in (comm.rank, comm.rank + 1))
 mine = everything[first:min(end, len(everything))]
+# In float on ranks with particles, and where there are none as numpy makes them.
+single = zhalo.Domain(mine.astype(np.float32) if len(mine) else mine, 1.0, context)
+assert single.knn(3)[0].dtype == np.float32
 domain = zhalo.Domain(mine, 1.0, context)
 groups = domain.friends_of_friends(0.05)
 haloes = groups.catalogue(min_members=2)

@@ -91,6 +91,7 @@ typedef struct zhalo_domain_counts {
   int64_t num_total;    ///< the same over all ranks
   int64_t num_wrapped;  ///< over all species and ranks: those that were outside a periodic axis
   int num_species;
+  int precision;  ///< of the positions, on all ranks: ZHALO_DOUBLE or ZHALO_FLOAT
 } zhalo_domain_counts;
 
 /// Not collective. ZHALO_INPUT_ERROR for a species that does not exist.
