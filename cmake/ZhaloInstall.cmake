@@ -21,3 +21,4 @@ install(FILES "${PROJECT_BINARY_DIR}/zhaloConfig.cmake"
               "${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindCudaToolkit.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindFftw.cmake" DESTINATION "${zhalo_package_dir}")
+include(ZhaloPkgConfig)

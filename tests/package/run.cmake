@@ -63,4 +63,17 @@ if(WAY STREQUAL "find_package")
       "-DCMAKE_PREFIX_PATH=${WORK}/prefix;${PREFIX_PATH}")
   run(${CMAKE_COMMAND} --build "${WORK}/build_c")
   check_c_program(build_c)
+  # Without CMake, as docs/c.md shows it.
+  find_program(PKG_CONFIG pkg-config)
+  find_program(MPICC mpicc)
+  if(PKG_CONFIG AND MPICC)
+    file(GLOB_RECURSE pc_file "${WORK}/prefix/*/zhalo.pc")
+    get_filename_component(pc_folder "${pc_file}" DIRECTORY)
+    file(MAKE_DIRECTORY "${WORK}/by_hand")
+    run(sh -euc
+        "PKG_CONFIG_PATH=$1 && export PKG_CONFIG_PATH && mpicc $2 $(pkg-config --cflags --libs zhalo) -o $3"
+        sh "${pc_folder}" "${CMAKE_CURRENT_LIST_DIR}/consumer/from_c.c"
+        "${WORK}/by_hand/from_c")
+    check_c_program(by_hand)
+  endif()
 endif()
