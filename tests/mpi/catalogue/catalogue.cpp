@@ -2,12 +2,14 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <thread>
 
 #include "tests/mpi/catalogue/catalogue_samples.hpp"
 #include "tests/parity/backends.hpp"
 #include "tests/support/same_bits.hpp"
+#include "zhalo/catalogue/lost_digits.hpp"
 
 namespace zhalo::testing {
 namespace {
@@ -275,6 +277,27 @@ TEST_CASE("velocities that some particles lack are velocities of no group") {
           [&](const auto property) { CHECK(is_unknown(halo.*property) == any_without); });
     }
   }
+}
+
+TEST_CASE("lost digits of velocities: the groups of all ranks, and the fastest of them") {
+  const Context context = host_context();
+  const int size = context.comm.size();
+  Catalogue catalogue;
+  catalogue.num_groups_total = size;
+  catalogue.largest = {1, 1, 1e20};
+  catalogue.length = {10};
+  HaloProperties halo;
+  halo.mass = 10;
+  const double part = (context.comm.rank() + 1.0) / size;
+  halo.velocity = Vec3d{{3, 0, 0}} * part;
+  halo.velocity_dispersion = 4 / std::sqrt(3.0) * part;  // along each of three axes
+  catalogue.properties = {halo};
+  const std::vector<LostDigits> lost = find_lost_digits(context.comm, catalogue);
+  REQUIRE(lost.size() == 1);
+  CHECK(lost[0].of == LostDigits::Of::velocities);
+  CHECK(lost[0].num_groups == size);
+  CHECK(lost[0].largest == 1e20);
+  CHECK(lost[0].typical == Approx(5));
 }
 
 TEST_CASE("what a rank needs does not grow with the ranks, whatever the groups are") {

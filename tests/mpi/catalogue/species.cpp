@@ -18,7 +18,7 @@ std::vector<Index> indices_from(Index first, Index num) {
 
 /// The catalogue of two species of one domain; this rank has these shares of them.
 Catalogue of_two_species(const Context& context, const PointSet& points, Share linked_here,
-                         Share others_here) {
+                         Share others_here, Index min_members = 10) {
   const Box box = Box::periodic_cube(1);
   const Placed<double> linked(points.linked, linked_here, 3);
   const Placed<double> others(points.others, others_here, 3);
@@ -27,7 +27,7 @@ Catalogue of_two_species(const Context& context, const PointSet& points, Share l
   const Buffer<Index> of_linked = domain.to_domain_order(Span<const Index>(label));
   const Buffer<Index> of_others = attach_particles(domain, of_linked.span(), 2.0 / cells).label;
   Catalogue catalogue =
-      make_catalogue(domain, {of_linked.span(), of_others.span()}, {.min_members = 10});
+      make_catalogue(domain, {of_linked.span(), of_others.span()}, {.min_members = min_members});
   const std::vector<Index> first = indices_from(linked_here.first, linked_here.count);
   const std::vector<Index> second = indices_from(240 + others_here.first, others_here.count);
   const std::vector<Span<const Index>> given{first, second};
@@ -62,6 +62,38 @@ TEST_CASE("a catalogue of two species of a domain is that of one rank, bit for b
     CHECK(found.length == part(expected.length, rows));
     CHECK(to_host(context.exec, found.members) ==
           part(to_host(alone.exec, expected.members), {found.first_member, found.members.size()}));
+  }
+}
+
+TEST_CASE("two species in more groups than a byte can count the parts of") {
+  const Context context = host_context();
+  PointSet points = make_point_set(240, 500, 30, Box::periodic_cube(1));
+  for (Index i = 0; i < 240; ++i) points.label[static_cast<std::size_t>(i)] = i % 200;
+  const Catalogue expected = of_two_species(Context{}, points, {0, 240}, {0, 500}, 1);
+  REQUIRE(expected.num_groups_total == 200);
+  const Catalogue found = of_two_species(context, points, share_in_way(240, 0, context.comm),
+                                         share_in_way(500, 0, context.comm), 1);
+  CHECK(found.checksum == expected.checksum);
+}
+
+TEST_CASE("a group whose members all have velocities has none in a catalogue without them") {
+  const Context context = host_context();
+  const bool first = context.comm.rank() == 0;
+  const std::vector<float> pos(30, 0.5F), velocity(30, 3.0F);
+  Particles<float> with{.segments = {ParticleSegment<float>::interleaved(pos.data(), 10)}};
+  if (!first) with.segments[0].num = 0;
+  const Particles<float> without = with;
+  with.segments[0].set_interleaved_velocity(velocity.data());
+  const Domain<float> domain(context, {with, without}, Box::periodic_cube(1));
+  const std::vector<Index> group(static_cast<std::size_t>(domain.num(0)), 0);
+  const std::vector<Index> none(static_cast<std::size_t>(domain.num(1)), no_group);
+  const Catalogue found = make_catalogue(
+      domain, {Span<const Index>(group), Span<const Index>(none)}, {.min_members = 10});
+  REQUIRE(found.num_groups_total == 1);
+  CHECK_FALSE(found.has_velocities);
+  for (const HaloProperties& halo : found.properties) {
+    CHECK(std::isnan(halo.velocity_dispersion));
+    for (const double component : halo.velocity.at) CHECK(std::isnan(component));
   }
 }
 

@@ -223,6 +223,27 @@ TEST_CASE("domain: columns with gaps go both ways") {
   CHECK(back == y);
 }
 
+TEST_CASE("domain: velocities may lie at different distances along each axis") {
+  Analysed a(300);
+  const auto num = static_cast<std::size_t>(a.share.count);
+  std::vector<double> memory(5 * num + 3);  // x at 3 i, y at 1 + 5 i, z at 2 + 3 i
+  const std::array<std::size_t, 3> stride{3, 5, 3};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    a.particles.segments[0].velocity[axis] =
+        RealColumn(memory.data() + axis, static_cast<Index>(stride[axis] * sizeof(double)));
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    memory[i] = static_cast<double>(a.share.first) + 0.25 * static_cast<double>(i);
+  const Domain<float> domain(a.context, a.particles, a.points.box);
+  const ParticleSegment<float> there = domain.particles().segments[0];
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    std::vector<double> given(num), kept(static_cast<std::size_t>(domain.num()));
+    for (std::size_t i = 0; i < num; ++i) given[i] = memory[axis + stride[axis] * i];
+    for (std::size_t i = 0; i < kept.size(); ++i)
+      kept[i] = there.velocity[axis][static_cast<Index>(i)];
+    CHECK(kept == to_host(a.context.exec, domain.to_domain_order(Span<const double>(given))));
+  }
+}
+
 TEST_CASE("domain: its catalogue is that of the particles") {
   Analysed a(4000);
   const Box& box = a.points.box;

@@ -207,6 +207,16 @@ TEST_CASE("domain: parts of equal weight") {
   CHECK(context.comm.sum(order.num()) == points.num());
 }
 
+TEST_CASE("domain: a weight of 0 is an error on all ranks") {
+  const Context context = host_context(2);
+  const PointSet<double> points = points_of<double>(Shape::uniform, 60);
+  const int rank = context.comm.rank(), size = context.comm.size();
+  Part<double> part(points, part_of(points.num(), Cut::even, rank, size));
+  if (rank == size - 1) part.weights[1] = part.weights[4] = 0;
+  CHECK_THROWS_WITH(part.sorted(context, points.box, true),
+                    Contains("2 particles have weight 0 (must be at least 1)"));
+}
+
 TEST_CASE("domain: a rank without particles may give weights or none, whatever others give") {
   const Context context = host_context(2);
   const PointSet<double> points = points_of<double>(Shape::blobs, 300);
@@ -270,6 +280,26 @@ TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is ne
                     Contains("elements on this rank, but there are "));
 }
 
+TEST_CASE("domain: a column may lie next to where it goes, but not in it") {
+  const Context context = host_context(2);
+  const PointSet<float> points = points_of<float>(Shape::uniform, 90);
+  const Part<float> part(
+      points, part_of(points.num(), Cut::even, context.comm.rank(), context.comm.size()));
+  const Domain<float> order = part.sorted(context, points.box, false);
+  const Index num = order.num_origin(), behind = 2 * num - 1;  // elements, with gaps between
+  std::vector<std::int16_t> memory(static_cast<std::size_t>(2 * behind + order.num()));
+  std::int16_t* const first = memory.data() + behind;
+  const auto move = [&](std::int16_t* from, Index stride_bytes, Index to) {
+    order.to_domain_order({from, num, 2, stride_bytes}, {first + to, order.num(), 2});
+  };
+  CHECK_NOTHROW(move(first, 4, behind));
+  CHECK_NOTHROW(move(first + behind - 1, -4, behind));
+  CHECK_NOTHROW(move(first - 1, -4, 0));
+  CHECK_THROWS_WITH(move(first, 4, behind - 1), Contains("overlap"));
+  CHECK_THROWS_WITH(move(first + behind - 1, -4, behind - 1), Contains("overlap"));
+  CHECK_THROWS_WITH(move(first - 1, -4, -1), Contains("overlap"));
+}
+
 TEST_CASE("domain: a bad position of one of several species is an error that names it") {
   const Context context = host_context(2);
   const bool is_first = context.comm.rank() == 0;
@@ -309,6 +339,8 @@ TEST_CASE("domain: ranks that do not ask for the same are told so, and can go on
   CHECK_THROWS_WITH(sort(points.box, weighted), Contains("some ranks give weights"));
   CHECK_THROWS_WITH(sort(Box::periodic_cube(odd ? 2 : 1), {}),
                     Contains("not the same on all ranks"));
+  CHECK_THROWS_WITH(sort(points.box, {.min_length = odd ? 0.125 : 0.25}),
+                    Contains("the smallest length is not the same on all ranks: 0."));
   std::vector<Particles<float>> species(odd ? 1 : 2, particles);
   CHECK_THROWS_WITH(Domain<float>(context, species, points.box),
                     Contains("do not give as many species"));

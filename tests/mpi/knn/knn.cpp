@@ -121,6 +121,18 @@ TEST_CASE("knn: next to no particles, and fewer than k on every rank") {
   }
 }
 
+TEST_CASE("knn: one particle on each rank, all of which are neighbours of each other") {
+  const Context context = make_context();
+  const Index num = context.comm.size();
+  for (const Box& box : {Box::periodic_cube(1), Box::unbounded()}) {
+    KnnCase<float> c{unit_points<float>(num, Shape::uniform, 13, box), Cut::even};
+    c.options = {.k = std::max(static_cast<int>(num) - 1, 1), .include_self = false};
+    check_knn(context, c);
+    c.options = {.k = static_cast<int>(num)};
+    check_knn(context, c);
+  }
+}
+
 TEST_CASE("knn: queries and particles in corners far from each other") {
   const Context context = make_context();
   KnnCase<float> c{unit_points<float>(300, Shape::uniform, 10, Box::unbounded()), Cut::first_only};

@@ -67,6 +67,10 @@ TEST_CASE("a box for whose lengths there is no room is refused") {
   CHECK(count(some_outside<double>(Box::periodic_cube(1e38))).num_wrapped == 1);  // -0.25
   CHECK_THROWS_WITH(count(some_outside<double>(Box::periodic_cube(1e308))),
                     Catch::Contains("64 bits"));
+  Box far = Box::periodic_cube(1);
+  far.lo[1] = -1e38;
+  CHECK_THROWS_WITH(count(some_outside<float>(far)),
+                    Catch::Contains("reaches 1e+38 on axis 1") && Catch::Contains("32 bits"));
 }
 
 TEST_CASE("keys of a box of any extent raise no floating-point exception") {

@@ -282,6 +282,9 @@ TEMPLATE_TEST_CASE("the smallest and the largest numbers there are", "", float, 
         Label{0, 0, 0});
   CHECK(fof_labels(PointSet<TestType>{
             {0, 0, huge, 0, -huge, 0}, box, static_cast<double>(huge) / 2}) == Label{0, 1, 2});
+  const auto near = static_cast<TestType>(0x1p-61);
+  CHECK(fof_labels(PointSet<TestType>{{-huge, 0, -huge, 0, 0, 0, near, 0, 1, 0}, box, 0x1p-60}) ==
+        Label{0, 0, 2, 2, 4});
   CHECK(fof_labels(PointSet<TestType>{{huge, 0, -huge, 0, 1, 0, 2, 0, 4, 0}, box, 1}) ==
         Label{0, 1, 2, 2, 4});
 }
@@ -317,4 +320,50 @@ TEMPLATE_TEST_CASE("linking lengths far above the extent of a domain: one group"
   CHECK(labels(b) == Label{0, 0, 0});
   CHECK(labels(0.025) == Label{0, 1, 0});
   CHECK(labels(0.01) == Label{0, 1, 2});
+}
+
+TEMPLATE_TEST_CASE("a linking length beyond the extent of a domain links its two ends", "", float,
+                   double) {
+  const PointSet<TestType> points =
+      points_of<TestType>(Box::unbounded(3), 1, {0, 0, 0, 0.75, 0.5, 0.25});  // 0.9354 apart
+  const LaidOut<TestType> laid_out(points, Layout::rows);
+  const Context context;
+  const Domain<TestType> domain(context, laid_out.particles(), points.box);
+  const auto labels = [&](double linking_length) {
+    return to_host(context.exec,
+                   friends_of_friends(domain, {.linking_length = linking_length}).label);
+  };
+  CHECK(labels(0.93) == Label{0, 1});
+  for (const double length : {0.94, 1.0, 100.0, 1e30}) CHECK(labels(length) == Label{0, 0});
+  const double too_short = std::is_same_v<TestType, float> ? 1e-35 : 1e-300;
+  CHECK_THROWS_WITH(labels(too_short), Catch::Contains("too small to be told from 0"));
+}
+
+TEMPLATE_TEST_CASE("cells of a domain are not groups of a shorter linking length", "", float,
+                   double) {
+  // Cells have just the side that links all in one at the length of the domain.
+  const double length = 0.1;
+  const double side = length * (1 - 1e-4) / std::sqrt(3.0);
+  PointSet<TestType> points{{}, Box::periodic_cube(16 * side), length};
+  for (const int cell : {2, 5, 9, 13}) {
+    for (int i = 0; i < 80; ++i) {
+      const double place = cell + (i % 2 == 0 ? 0.02 : 0.98);  // 0.96 lengths apart
+      for (int axis = 0; axis < 3; ++axis)
+        points.pos.push_back(static_cast<TestType>(place * side));
+    }
+  }
+  const LaidOut<TestType> laid_out(points, Layout::rows);
+  const Context context;
+  const Domain<TestType> domain(context, laid_out.particles(), points.box, {.min_length = length});
+  const auto labels = [&](double linking_length) {
+    const FofResult found = friends_of_friends(domain, {.linking_length = linking_length});
+    return to_host(context.exec, domain.to_caller_order(found.label.span()));
+  };
+  Label cells, halves;
+  for (Index i = 0; i < 320; ++i) {
+    cells.push_back(i / 80 * 80);
+    halves.push_back(i / 80 * 80 + i % 2);
+  }
+  CHECK(labels(length) == cells);
+  for (const double part : {0.9, 0.7, 0.52, 0.3}) CHECK(labels(part * length) == halves);
 }
