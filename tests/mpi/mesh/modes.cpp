@@ -281,6 +281,18 @@ TEST_CASE("modes: derivatives of waves, and of noise as differences of cells") {
   });
 }
 
+TEST_CASE("modes: an exact derivative is 0 at the Nyquist frequency of its axis") {
+  const Context context = make_context();
+  const Decomposition decomposition(box_grid({{8, 6, 10}}, {{3, 5, 2}}), context.comm.size());
+  for (int axis = 0; axis < 3; ++axis) {
+    Modes<double> modes = modes_of<double>(context, decomposition, noise_field());
+    differentiate(context, modes, axis, Derivative::exact);
+    visit_modes(context, modes, [&](const GridIndex& mode, const std::complex<double>& value) {
+      if (2 * mode[axis] == decomposition.grid().num[axis]) CHECK(value == 0.0);
+    });
+  }
+}
+
 TEST_CASE("modes: potentials of waves, and of noise by differences of cells") {
   const Context context = make_context();
   for_decompositions(context, [&](const Decomposition& decomposition, const Grid& grid) {

@@ -349,6 +349,12 @@ TEST_CASE("paint: bad input is one error on all ranks") {
   const std::vector<double> column(points.mass.size(), share.count > 0 ? std::nan("") : 1);
   CHECK_THAT(message({.weights = Weights::column, .column = column.data()}, field),
              Contains("40 of 40 particles have a weight") && Contains("particle 0"));
+  const std::vector<double> negative(points.mass.size(), -1);
+  CHECK_THAT(message({.weights = Weights::column,
+                      .column = negative.data(),
+                      .values = CellValues::overdensity},
+                     field),
+             Contains("weights of 40 particles sum to -40") && Contains("mean of more than 0"));
   auto part = points.part(share);
   part.particles.segments[0].mass = {};
   part.particles.uniform_mass = -2;
@@ -378,6 +384,8 @@ TEST_CASE("paint: bad input is one error on all ranks") {
     CHECK_THAT(message({}, turned), Contains("other cells than this rank"));
     const Window mine = context.comm.rank() == last ? Window::tsc : Window::cic;
     CHECK_THAT(message({.window = mine}, field), Contains("differ"));
+    const double apart = context.comm.rank() == last ? 0.5 : 0;
+    CHECK_THAT(message({.shift = {{0, 0, apart}}}, field), Contains("differ"));
   }
   Particles<float> plane;
   plane.dimensions = 2;

@@ -142,7 +142,7 @@ TEST_CASE(
     "power spectrum: the usual bins are whole multiples of the fundamental, whatever the box's "
     "length") {
   const Context context = make_context();
-  for (const double length : {1.0, 3.0, 0.7, 1000.0 / 3}) {
+  for (const double length : {1.0, 3.0, 0.7, 1000.0 / 3, 37.0}) {  // 37: an edge is rounded up
     const Decomposition decomposition(Grid::cube(12, length), context.comm.size());
     const PowerSpectrum spectrum =
         power_spectrum(context, modes_of<double>(context, decomposition, noise_field()));
@@ -173,6 +173,41 @@ TEST_CASE("power spectrum: bins that reach from 0 to the corners have all modes 
                        {.bins = {.k_min = 0.0, .k_max = 1e4}});
     CHECK(modes_in(spectrum) == grid.size() - 1);
   }
+}
+
+TEST_CASE("power spectrum: bins begin at the least fundamental and end at the least Nyquist") {
+  const Context context = make_context();
+  for (int turn = 0; turn < 3; ++turn) {
+    Grid grid;
+    for (int axis = 0; axis < 3; ++axis) {
+      const int of = (axis + turn) % 3;  // one axis has the longest side, another the widest cells
+      grid.num[axis] = std::array{12, 10, 6}[static_cast<std::size_t>(of)];
+      grid.box.length[axis] = std::array{5, 8, 6}[static_cast<std::size_t>(of)];
+    }
+    const Modes<double> modes =
+        modes_of<double>(context, Decomposition(grid, context.comm.size()), noise_field());
+    const PowerSpectrum spectrum = power_spectrum(context, modes);
+    CHECK(spectrum.fundamental == Approx(two_pi / 8));
+    CHECK(spectrum.nyquist == Approx(two_pi / 2));
+    CHECK(spectrum.bins.front().k_lo == Approx(two_pi / 8));
+    CHECK(spectrum.bins.back().k_hi == Approx(two_pi / 2));
+  }
+}
+
+TEST_CASE("power spectrum: hundreds of bins have the modes and the power of one wide bin") {
+  const Context context = make_context();
+  const Decomposition decomposition(Grid::cube(8), context.comm.size());
+  const Modes<double> modes = modes_of<double>(context, decomposition, noise_field());
+  const auto spectrum_of = [&](double width) {
+    return power_spectrum(context, modes, {.bins = {.k_min = 0.0, .k_max = 50.0, .width = width}});
+  };
+  const PowerSpectrum many = spectrum_of(0.0625), one = spectrum_of(50);
+  REQUIRE(many.bins.size() == 800);
+  CHECK(modes_in(many) == 511);
+  double power = 0;
+  for (const PowerBin& bin : many.bins)
+    power += bin.num_modes > 0 ? static_cast<double>(bin.num_modes) * bin.power : 0;
+  CHECK(power == Approx(511 * one.bins.at(0).power).epsilon(1e-12));
 }
 
 TEST_CASE("power spectrum: a wave's power, and the sign of what two fields have in common") {
