@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+#include <cstdlib>
+
 #include "zhalo/core/error.hpp"
 #include "zhalo/domain/particles.hpp"
 
@@ -151,10 +154,12 @@ TEST_CASE("messages of the caller and of zhalo do not meet") {
 TEST_CASE("an error in a part of the ranks names the rank by its number among all, once") {
   const Communicator world(MPI_COMM_WORLD);
   const int last = world.size() - 1;
+  const bool is_part_of_part = GENERATE(false, true);
   std::string message;
   try {
     world.together([&] {
-      const Communicator part = world.split(world.rank() == 0 ? 0 : 1);
+      Communicator part = world.split(world.rank() == 0 ? 0 : 1);
+      if (is_part_of_part) part = part.split(7);
       part.together([&] {
         if (world.rank() == last) throw InputError("nothing to read");
       });
@@ -181,4 +186,21 @@ TEST_CASE("a communicator can be a part of the ranks, and moves") {
   CHECK(comm.sum(Index{1}) == expected);
   comm = Communicator();
   CHECK(comm.size() == 1);
+}
+
+TEST_CASE("a timeout that is no number of seconds is an error on all ranks") {
+  const Communicator world(MPI_COMM_WORLD);
+  const bool is_last = world.rank() == world.size() - 1;
+  const char* const given = std::getenv("ZHALO_TIMEOUT");
+  const std::string before = given == nullptr ? "1800" : given;
+  for (const std::string text : {"", "soon", "10s", "-1", "nan"}) {
+    if (is_last) setenv("ZHALO_TIMEOUT", text.c_str(), 1);
+    CHECK_THROWS_WITH(Communicator(MPI_COMM_WORLD),
+                      Catch::Contains("ZHALO_TIMEOUT is '" + text + "' (must be a number"));
+  }
+  if (is_last) setenv("ZHALO_TIMEOUT", "2.5e3", 1);
+  CHECK_NOTHROW(Communicator(MPI_COMM_WORLD));
+  setenv("ZHALO_TIMEOUT", before.c_str(), 1);
+  CHECK_THROWS_WITH(Communicator(MPI_COMM_WORLD, {.timeout_seconds = is_last ? NAN : 5}),
+                    Catch::Contains("the timeout is NaN"));
 }

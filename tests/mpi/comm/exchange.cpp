@@ -101,6 +101,13 @@ TEST_CASE("exchange: every element arrives at its place, and goes back") {
   }
 }
 
+TEST_CASE("exchange: ranks may be given limits of messages that differ") {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const Communicator comm(MPI_COMM_WORLD, {.timeout_seconds = 20, .chunk_bytes = 40 + 24 * rank});
+  for (const Case& which : cases) check_exchange(comm, which);
+}
+
 TEST_CASE("a transport that is no enumerator is an error on all ranks") {
   const Communicator world(MPI_COMM_WORLD);
   const auto none = world.rank() == 0 ? static_cast<Transport>(4) : Transport::staged;
@@ -143,6 +150,11 @@ TEST_CASE("exchange: plans and arrays that do not fit are errors") {
         comm.exchange(exec, is_last ? ExchangePlan{} : plan, {{column_view(all), receive.data()}});
       }),
       Catch::Contains("has 0 and 0 offsets"));
+  CHECK_THAT(error_of([&] {
+               const Index num = comm.size() - (is_last ? 1 : 0);
+               comm.exchange(exec, plan, {{{send.data(), num, sizeof(Index)}, receive.data()}});
+             }),
+             Catch::Contains("fewer elements than are sent"));
   comm.exchange(exec, plan, all, Span<Index>(receive.data(), comm.size()));
 }
 

@@ -54,6 +54,9 @@ TEST_CASE("transpose: what one rank does wrong, all ranks are told") {
   CHECK_THROWS_WITH(move(cells, is_last ? 1 : 0),
                     Contains("but the layout of this rank's index box has"));
   CHECK_NOTHROW(move(cells, 0));
+  FieldLayout too_small = cells;  // by one element, which the strides reach
+  --too_small.layout.back().size;
+  CHECK_THROWS_WITH(move(too_small, is_last ? -1 : 0), Contains("reaches from element 0 to"));
 
   if (size == 1) return;
   FieldLayout overlapping = cells;

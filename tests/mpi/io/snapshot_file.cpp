@@ -176,6 +176,22 @@ TEST_CASE("a snapshot's stored numbers are those of the format") {
   CHECK(file.datasets.at("PartType1/ParticleIDs").extent == std::vector<hsize_t>{num_all});
 }
 
+TEST_CASE("the density of a snapshot follows its Hubble constant, if it states one") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "hubble");
+  const auto density = [&](const char* name, const std::vector<Note>& stated) {
+    SnapshotHeader with = header();
+    with.parameters = stated;
+    StagedFiles files(comm, out);
+    write_snapshot(files, name, Mine<float>(comm).particles(), with, {.num_files = 1});
+    files.commit();
+    return Snapshot::open(comm, out + "/" + name + ".hdf5").info().cosmology.critical_density;
+  };
+  const double usual = density("usual", {}).value();
+  CHECK(density("same", {{"Hubble", 100.0}}).value() == Approx(usual));
+  CHECK(density("other", {{"Hubble", 50.0}}).value() == Approx(usual / 4));
+}
+
 TEST_CASE("positions at the edge of the box, or a little outside, are stored inside") {
   const Context context{.comm = Communicator(MPI_COMM_WORLD)};
   const std::string out = scratch(context.comm, "edges");
@@ -247,8 +263,12 @@ TEST_CASE("ranks that disagree on a snapshot are told so, and nothing is left") 
     CHECK_THROWS_WITH(write_snapshot(files, name, particles, changed, {.num_files = 1}),
                       Catch::Contains(said));
   };
-  refused([](auto&, auto& changed, auto&) { changed.omega_matter = 0.3; }, "differ between ranks");
-  refused([](auto&, auto& changed, auto&) { changed.box_length *= 2; }, "differ between ranks");
+  using H = SnapshotHeader;
+  for (double H::*number :
+       {&H::box_length, &H::scale_factor, &H::hubble, &H::omega_matter, &H::omega_lambda,
+        &H::omega_baryon, &H::length_in_cm, &H::mass_in_g, &H::velocity_in_cm_per_s})
+    refused([number](auto&, auto& changed, auto&) { changed.*number *= 1.25; },
+            "differ between ranks");
   refused([](auto&, auto& changed, auto&) { changed.parameters[0].value = Index{8}; },
           "differ between ranks");
   refused([](auto&, auto& changed, auto&) { changed.parameters.clear(); }, "differ between ranks");

@@ -107,6 +107,8 @@ TEST_CASE("with gas the density is that of what is linked") {
   CHECK(chosen({0, 1}, {2000, 0.15, 0.05, 0.25}) == Approx(std::cbrt(0.5)).epsilon(tight));
   info.types[4].count = 10;
   CHECK(chosen({0, 4}, masses(0.05)) == Approx(1).epsilon(tight));
+  info.types[5].count = 1;  // a black hole
+  CHECK(chosen({0, 4, 5}, masses(0.05)) == Approx(1).epsilon(tight));
   info.cosmology.omega_baryon.reset();
   CHECK_THROWS_WITH(chosen({0}, masses(0.05)), Contains("Omega_b"));
 }
