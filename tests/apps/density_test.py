@@ -412,6 +412,20 @@ class Pictures(DensityCase):
         )  # this catalogue has no radii: circles of 4 units of the sheet
         self.assertEqual(len(set(distance.argmin(axis=1))), len(centres))
 
+    def test_haloes_in_the_layer(self):
+        """Those from its lower end on to below its upper end, also across the box's edge."""
+        path, _, box = self.real()
+        centres = np.full((6, 3), box / 2)
+        centres[:5, 1] = [box - 1, 0.5, 1, 1.5, box - 1.5]  # the layer is from -1 to 1.5
+        with h5py.File(self.folder / "haloes.hdf5", "w") as file:
+            file["Group/GroupPos"] = centres
+            file["Group/GroupMass"] = np.ones(6)
+            file["Group/GroupLen"] = np.full(6, 40)
+        layer = ("--project", "y", "--from", -1, "--depth", 2.5)
+        self.draw("--haloes", "haloes.hdf5", *layer, "--json", "report.json")
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["result"]["haloes"], {"in_catalogue": 6, "drawn": 3})
+
     def test_haloes_of_another_time(self):
         """They are drawn, with a warning."""
         with h5py.File(GADGET / "fof_tab_001.hdf5", "r") as source:

@@ -161,6 +161,18 @@ class Reports(AttachCase):
                 self.assertGreaterEqual(estimate[size], (self.folder / path).stat().st_size)
 
     @shows_results
+    def test_estimate_has_room_for_groups_of_one_linked_particle(self):
+        """What is attached counts for --min-size, or only what is linked."""
+        limit = {}
+        for which in ("all", "linkers"):
+            options = ("--min-size", 1024, "--min-counts", which, "--json", "report.json")
+            self.fof(SNAPSHOT, "--attach-types", 0, "--dry-run", *options)
+            report = json.loads((self.folder / "report.json").read_text())
+            limit[which] = report["estimate"]["catalogue_limit_bytes"]
+        # 512 or 256 groups at most, which have a label, lengths and offsets of 8 bytes at least.
+        self.assertGreater(limit["all"] - limit["linkers"], 256 * 3 * 8)
+
+    @shows_results
     def test_text(self):
         text = self.fof(SNAPSHOT, *AS_SWIFT)
         for pattern in (

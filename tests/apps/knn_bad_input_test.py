@@ -49,6 +49,7 @@ OPTIONS = {
     "--query empty.hdf5": ["empty.hdf5", "/Coordinates of shape (N, 3)", "no snapshot", "/Header"],
     "--query other_001 --query-types 4": ["other_001", "type 4"],
     "--query kpc_001": ["kpc_001", "kpc/h", "Mpc/h"],
+    "--query free_001": ["free_001", "Mpc/h and", "in Mpc:", "must be the same"],
     "--query nan.hdf5": ["10 of 10 queries", "not finite"],
     "--query unwritten.hdf5": ["unwritten.hdf5", "/Coordinates", "never written"],
     "--periodic no --box-size 5": ["outside"],
@@ -87,6 +88,9 @@ class BadInput(KnnCase):
         self.snapshot({1: 20}, name="kpc_001")
         with h5py.File(self.folder / "kpc_001.hdf5", "r+") as file:
             file["Header"].attrs["UnitLength_in_cm"] = 3.085678e21
+        self.snapshot({1: 20}, name="free_001")  # not cosmological: lengths without h
+        with h5py.File(self.folder / "free_001.hdf5", "r+") as file:
+            file["Header"].attrs["ComovingIntegrationOn"] = np.int32(0)
         for name, values in (
             ("points", np.ones((10, 3))),
             ("flat", np.ones(30)),

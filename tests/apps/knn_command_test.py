@@ -121,6 +121,11 @@ class Lists(KnnCase):
         status, _, errors = self.run_command("snapshot_007", "-k", 8, "-q")
         self.assertEqual((status, errors.count("\n")), (0, 1))
         self.assertRegex(errors, "^knn: warning: -k is 8, but .* 5 particles")
+        planned = ("snapshot_007", "-q", "--exclude-self", "--dry-run", "-k")
+        status, _, errors = self.run_command(*planned, 5)
+        self.assertEqual((status, errors.count("\n")), (0, 1))
+        self.assertRegex(errors, "^knn: warning: -k is 5, but .* 4 particles")
+        self.succeed(*planned, 4)
         results = self.results("knn_007")
         np.testing.assert_array_equal(results["Indices"][:, 5:], -1)
         self.assertTrue(np.isinf(results["Distances"][:, 5:]).all())
@@ -414,6 +419,13 @@ class Files(KnnCase):
             self.assertEqual(
                 (group["Distances"].attrs["Unit"], group["Distances"].attrs["to_cgs"]),
                 (b"Mpc/h", 3.085678e24),
+            )
+            self.assertEqual(
+                [
+                    group["Distances"].attrs[name]
+                    for name in ("a_scaling", "h_scaling", "mass_scaling", "length_scaling")
+                ],
+                [1, -1, 0, 1],
             )
             self.assertEqual(group["Density"].attrs["Unit"], b"(1e10 Msun/h) (Mpc/h)^-3")
             self.assertAlmostEqual(

@@ -3,6 +3,7 @@
 knn_ranks_test.py PROGRAM DATA SNAPSHOTS
 """
 
+import json
 import signal
 import subprocess
 import time
@@ -99,6 +100,15 @@ class Ranks(KnnCase):
             ranks=(5,),
             groups=("Query",),
         )
+
+    def test_report_counts_the_work_of_all_ranks(self):
+        """Each query is tested with all particles, and each rank fetches those of the other."""
+        self.snapshot({1: 300})
+        for ranks in (1, 2):
+            self.on_ranks(ranks, "snapshot_007", "-k", 300, "-o", "out", "--json", "r.json")
+            search = json.loads((self.folder / "r.json").read_text())["result"]["search"]
+            self.assertGreaterEqual(search["pairs_tested"], 300 * 300)
+            self.assertEqual(search["fetched"], 300 * (ranks - 1))
 
     def test_fewer_particles_than_ranks(self):
         self.snapshot({1: 3})
