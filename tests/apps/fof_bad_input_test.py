@@ -28,6 +28,7 @@ FILES = {
     "missing_source/snap_0001.hdf5": ["snap_0001.1.hdf5"],
     "total_differs": ["1005", "1000"],
     "count_differs.hdf5": ["count_differs.hdf5", "1010", "1000"],
+    "high_word_differs.hdf5": ["high_word_differs.hdf5", "4294968296", "1000"],
     "short_velocities.hdf5": ["short_velocities.hdf5", "Velocities", "999", "1000"],
     "damaged_velocities.hdf5": ["damaged_velocities.hdf5", "Velocities", "cannot be read"],
     "no_coordinates.hdf5": ["no_coordinates.hdf5", "Coordinates"],

@@ -263,7 +263,7 @@ def write_swift_frame(f, src, here, num_files, virtual):
     units = {
         "Unit length in cgs (U_L)": MPC,
         "Unit mass in cgs (U_M)": SOLAR_MASS_1E10,
-        "Unit time in cgs (U_t)": MPC / 1e5,
+        "Unit time in cgs (U_t)": MPC / 2e5,
     }
     f.create_group("Units").attrs.update({name: one(value) for name, value in units.items()})
     inner = dict(units, **{"Unit length in cgs (U_L)": KPC, "Unit time in cgs (U_t)": KPC / 1e5})
@@ -430,6 +430,13 @@ def bad_contents(src, out):
 
     pos = "PartType1/Coordinates"
     write_gadget4(f"{out}/count_differs.hdf5", src, stated=len(src) + 10, total=len(src) + 10)
+
+    def add_high_word(f):
+        header = f["Header"].attrs
+        header["NumPart_Total"] = header["NumPart_Total"].astype(np.uint32)
+        header["NumPart_Total_HighWord"] = np.array([0, 1], np.uint32)
+
+    edit("high_word_differs", add_high_word)
     edit("short_velocities", lambda f: replace(f, "PartType1/Velocities", src.vel[:-1]))
     edit("no_coordinates", lambda f: replace(f, pos, None))
     edit("two_columns", lambda f: replace(f, pos, src.pos[:, :2]))

@@ -58,6 +58,8 @@ TEST_CASE("sets of files that are not whole") {
 
 TEST_CASE("contents that contradict themselves") {
   CHECK_THAT(complaint<InputError>("count_differs.hdf5"), Contains("1010") && Contains("1000"));
+  CHECK_THAT(complaint<InputError>("high_word_differs.hdf5"),
+             Contains("says 4294968296 particles") && Contains("hold 1000"));
   CHECK_THAT(complaint<InputError>("short_velocities.hdf5"),
              Contains("PartType1/Velocities") && Contains("999"));
   CHECK_THAT(complaint<InputError>("no_coordinates.hdf5"), Contains("Coordinates"));

@@ -198,6 +198,7 @@ TEST_CASE("units and cosmology of each code") {
     const auto info = info_of(source::good("swift"));
     CHECK(info.units.length_name() == "Mpc");
     CHECK(info.units.mass_name() == "1e10 Msun");
+    CHECK(info.units.velocity_in_cm_per_s == Approx(2e5));
     CHECK(info.cosmology.omega_cdm == 0.26);
     CHECK(info.velocity_factor == 1);
     CHECK(info.cosmology.critical_density.value() == Approx(27.75 * 0.678 * 0.678).epsilon(1e-3));
