@@ -64,6 +64,9 @@ void compare_properties(const zhalo_catalogue* own, const Catalogue& wanted) {
     std::vector<double> numbers;
     for (const HaloColumn& column : halo_columns) {
       if (std::string(column.dataset) != property.name) continue;
+      CHECK(property.mass_power == column.unit.mass);
+      CHECK(property.length_power == column.unit.length);
+      CHECK(property.velocity_power == column.unit.velocity);
       for (const HaloProperties& row : wanted.properties) {
         if (const auto* scalar = std::get_if<double HaloProperties::*>(&column.property)) {
           numbers.push_back(row.**scalar);

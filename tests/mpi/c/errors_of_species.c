@@ -58,6 +58,9 @@ void check_catalogues(const zhalo_domain* domain) {
   EXPECT_ERROR(zhalo_groups_get_labels(groups, 0, NULL, num), ZHALO_INPUT_ERROR, "null");
   zhalo_catalogue_options options = {.min_members = -1};
   EXPECT_STATUS(zhalo_make_catalogue(groups, &options, &catalogue), ZHALO_INPUT_ERROR);
+  options = (zhalo_catalogue_options){.num_counted_types = -1};
+  EXPECT_ERROR(zhalo_make_catalogue(groups, &options, &catalogue), ZHALO_INPUT_ERROR,
+               "there are -1 counted types");
   options = (zhalo_catalogue_options){.num_counted_types = 1};
   EXPECT_ERROR(zhalo_make_catalogue(groups, &options, &catalogue), ZHALO_INPUT_ERROR,
                "counted types is null");

@@ -176,6 +176,32 @@ TEST_CASE("a snapshot's stored numbers are those of the format") {
   CHECK(file.datasets.at("PartType1/ParticleIDs").extent == std::vector<hsize_t>{num_all});
 }
 
+TEST_CASE("a snapshot of more rows than are made at once") {
+  const Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() > 1) return;
+  const Index num = 720'000;  // rows of 24 bytes: more than 16 MiB
+  std::vector<double> x(static_cast<std::size_t>(num));
+  std::vector<std::uint64_t> id(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = box_length * static_cast<double>(i) / static_cast<double>(num);
+    id[i] = i;
+  }
+  SnapshotParticles<double> particles;
+  particles.num = num;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    particles.pos[axis] = particles.velocity[axis] = x.data();
+  particles.id = id.data();
+  particles.mass = 1;
+  const std::string out = scratch(comm, "long");
+  write(comm, out, particles, {.num_files = 1});
+  const Snapshot snapshot = Snapshot::open(out + "/ics.hdf5");
+  std::vector<double> rows(3 * x.size());
+  snapshot.read_positions(1, 0, Span<double>(rows));
+  bool right = true;
+  for (std::size_t i = 0; i < rows.size(); ++i) right = right && rows[i] == x[i / 3];
+  CHECK(right);
+}
+
 TEST_CASE("the density of a snapshot follows its Hubble constant, if it states one") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch(comm, "hubble");
