@@ -6,6 +6,7 @@ density_test.py PROGRAM DATA SNAPSHOTS
 
 import json
 import os
+import shutil
 
 import h5py
 import numpy as np
@@ -418,6 +419,9 @@ class Pictures(DensityCase):
         centres = np.full((6, 3), box / 2)
         centres[:5, 1] = [box - 1, 0.5, 1, 1.5, box - 1.5]  # the layer is from -1 to 1.5
         with h5py.File(self.folder / "haloes.hdf5", "w") as file:
+            file.create_group("Header").attrs.update(  # as of a file that shows two others
+                {"NumFiles": 2, "Ngroups_ThisFile": 6, "Ngroups_Total": 6}
+            )
             file["Group/GroupPos"] = centres
             file["Group/GroupMass"] = np.ones(6)
             file["Group/GroupLen"] = np.full(6, 40)
@@ -425,6 +429,18 @@ class Pictures(DensityCase):
         self.draw("--haloes", "haloes.hdf5", *layer, "--json", "report.json")
         report = json.loads((self.folder / "report.json").read_text())
         self.assertEqual(report["result"]["haloes"], {"in_catalogue": 6, "drawn": 3})
+
+    def test_haloes_in_a_box_that_is_no_cube(self):
+        """The code's catalogue has the BoxSize of the header."""
+        shutil.copy(GADGET / "snapshot_001.hdf5", self.folder / "long_001.hdf5")
+        with h5py.File(self.folder / "long_001.hdf5", "r+") as file:
+            file["Config"].attrs.update(LONG_X=2.0)
+        options = ("--grid", 8, "--image", "map.png", "--haloes", "haloes.hdf5", "-q")
+        shutil.copy(GADGET / "fof_tab_001.hdf5", self.folder / "haloes.hdf5")
+        self.succeed("long_001.hdf5", *options)
+        with h5py.File(self.folder / "haloes.hdf5", "r+") as file:
+            file["Header"].attrs["BoxSize"] = 51.0
+        self.assert_refused(["long_001.hdf5", *options], "are in a box with sides of 51")
 
     def test_haloes_of_another_time(self):
         """They are drawn, with a warning."""
@@ -464,6 +480,9 @@ class Pictures(DensityCase):
         )
         self.assertEqual(report["result"]["painted"]["num_particles"], 64**3)
         self.assertEqual(report["options"]["power_compensation"], "shot-noise")
+        box, power = report["box_length"][0], report["result"]["power"]
+        self.assertAlmostEqual(power["fundamental"], 2 * np.pi / box)
+        self.assertAlmostEqual(power["nyquist"], self.GRID * np.pi / box)
         self.assertEqual(report["result"]["haloes"]["drawn"], 200)
 
 

@@ -191,6 +191,10 @@ class Reports(AttachCase):
             "at any distance",
             self.fof(SNAPSHOT, "--attach-types", 0, "--attach-radius", "inf", "--dry-run"),
         )
+        self.assertIn(
+            "within 0 Mpc, 0 linking lengths",
+            self.fof(SNAPSHOT, "--attach-types", 0, "--attach-radius", 0, "--dry-run"),
+        )
         self.assertNotIn("Attaches", self.fof(GADGET / "snapshot_001.hdf5", "--dry-run"))
 
 

@@ -23,6 +23,7 @@ FILES = {
     "missing_chunk/snapshot_001.0.hdf5": ["snapshot_001.1.hdf5", "missing"],
     "no_number.hdf5": ["no_number", "3 files"],
     "other_snapshot": ["snapshot_001.2.hdf5", "snapshot"],
+    "other_box": ["snapshot_001.2.hdf5", "another snapshot", "BoxSize"],
     "two_snapshots": ["two_snapshots", "2 snapshots"],
     "no_snapshot": ["no_snapshot", "no snapshot"],
     "missing_source/snap_0001.hdf5": ["snap_0001.1.hdf5"],

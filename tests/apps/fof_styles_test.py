@@ -9,7 +9,7 @@ import shutil
 
 import h5py
 import numpy as np
-from fof_case import GADGET, SNAPSHOTS, FofCase, main
+from fof_case import GADGET, SNAPSHOTS, SWIFT, FofCase, main
 
 GOOD = SNAPSHOTS / "good"
 HUBBLE = 0.678
@@ -83,6 +83,17 @@ class Styles(FofCase):
 
     def test_gizmo(self):
         self.check(GOOD / "gizmo" / "snapdir_001")
+
+    def test_time_from_the_redshift(self):
+        """Where the file has no scale factor."""
+        shutil.copy(SWIFT / "snap_0000.hdf5", self.folder / "snap_0000.hdf5")
+        with h5py.File(self.folder / "snap_0000.hdf5", "r+") as file:
+            redshift = file["Cosmology"].attrs["Redshift"][0]
+            del file["Cosmology"].attrs["Scale-factor"]
+        self.fof("snap_0000.hdf5", "-q")
+        header = self.catalogue(0)[1]
+        self.assertAlmostEqual(header["Time"], 1 / (1 + redshift))
+        self.assertEqual(header["Redshift"], redshift)
 
     def copy_of(self, path, box, **options):
         """A copy with another BoxSize, compiled with more options."""

@@ -309,6 +309,16 @@ class Warnings(FofCase):
             "Left out", self.fof(GAS / "snap_0000.hdf5", "--dry-run", "--attach-types", 0)
         )
 
+    def test_types_without_positions_cannot_be_attached(self):
+        text = self.fof(SNAPSHOTS / "good/arepo/snapdir_001", "--dry-run")
+        self.assertRegex(text, r"\nType 3 +7, no Coordinates\n")
+        self.assertNotIn("Left out", text)
+
+    def test_half_a_periodic_box_is_the_longest_link(self):
+        status, _, errors = self.run_fof(SNAPSHOT, "--rlink-abs", 25, "--dry-run", "-q")
+        self.assertEqual((status, "is 0.5 times the box's side" in errors), (0, True), errors)
+        self.assert_refused([SNAPSHOT, "--rlink-abs", 25.000001], "more than half of a periodic")
+
     def test_types_to_link_that_are_not_there(self):
         snapshot, options = GAS / "snap_0000.hdf5", ["--meansep", "rho", "--link-types"]
         self.fof(snapshot, *options, "1", "-q", "-o", "one")

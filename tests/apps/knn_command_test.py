@@ -160,6 +160,21 @@ class Lists(KnnCase):
 
 
 class Queries(KnnCase):
+    def test_queries_of_another_box(self):
+        """A warning, whichever side differs."""
+        self.snapshot({1: 40})
+        self.snapshot({1: 40}, name="other_001")
+        for axis in range(3):
+            sides = np.full(3, BOX)
+            sides[axis] += 2
+            with h5py.File(self.folder / "other_001.hdf5", "r+") as file:
+                file["Header"].attrs["BoxSize"] = sides
+            status, _, errors = self.run_command(
+                "snapshot_007", "-k", 2, "--query", "other_001", "--dry-run", "-q"
+            )
+            self.assertEqual((status, errors.count("\n")), (0, 1), errors)
+            self.assertIn("that of the queries {:g}, {:g}, {:g}".format(*sides), errors)
+
     def test_places(self):
         snapshot = self.snapshot({1: 800})
         for kind in (np.float32, np.float64):

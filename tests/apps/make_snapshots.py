@@ -395,6 +395,7 @@ def bad_sets_of_files(src, out):
         write_gadget4(
             f"{out}/total_differs/snapshot_001.{k}.hdf5", src, part, num_files=3, total=n + 5
         )
+        write_gadget4(f"{out}/other_box/snapshot_001.{k}.hdf5", src, part, num_files=3)
         write_gadget4(f"{out}/link_loop/snapshot_001.{k}.hdf5", src, part, num_files=3)
         write_gadget4(f"{out}/mixed_positions/snapshot_001.{k}.hdf5", src, part, num_files=3)
     os.remove(f"{out}/missing_chunk/snapshot_001.1.hdf5")
@@ -404,6 +405,8 @@ def bad_sets_of_files(src, out):
         replace(f, "PartType1/Coordinates", f["PartType1/Coordinates"][:].astype(np.uint32))
     with h5py.File(f"{out}/other_snapshot/snapshot_001.2.hdf5", "a") as f:
         f["Header"].attrs["Time"] = 0.5
+    with h5py.File(f"{out}/other_box/snapshot_001.2.hdf5", "a") as f:
+        f["Header"].attrs["BoxSize"] = 2 * src.box
     write_gadget4(f"{out}/no_number.hdf5", src, num_files=3)
     write_gadget4(f"{out}/two_snapshots/snapshot_001.hdf5", src)
     write_gadget4(f"{out}/two_snapshots/snapshot_002.hdf5", src)

@@ -336,6 +336,10 @@ TEST_CASE("power spectrum: bad input is one error on all ranks", "[small]") {
     PowerOptions other_windows;
     other_windows.window = context.comm.rank() == 0 ? Window::cic : Window::tsc;
     CHECK_THAT(error_of(other_windows), Contains("differ between ranks"));
+    const Grid own = Grid::cube(8, context.comm.rank() == 0 ? 1.0 : 2.0);
+    const Modes<double> of_own(context, Decomposition(own, ranks));
+    CHECK_THAT(input_error_of(context, [&] { power_spectrum(context, of_own); }),
+               Contains("differ between ranks"));
   }
   const Modes<double> tiny =
       modes_of<double>(context, Decomposition(Grid::cube(2), ranks), noise_field());

@@ -130,6 +130,11 @@ TEST_CASE("a zoom: the density, and a word about the difference") {
   CHECK(separation.chosen == Approx(1).epsilon(tight));
   CHECK(separation.from_volume.value() == Approx(std::cbrt(100.0)).epsilon(tight));
   CHECK_THAT(separation.warning, Contains("differ"));
+  const auto warning_of = [](double length) {  // from the density; that from the volume is 1
+    return mean_separation(matter_of(small_box(), {1}), masses(0.3 * std::pow(length, 3))).warning;
+  };
+  for (const double length : {0.985, 1.015}) CHECK_THAT(warning_of(length), Contains("1.5%"));
+  for (const double length : {0.995, 1.005}) CHECK(warning_of(length).empty());
 }
 
 TEST_CASE("what cannot be had is explained") {

@@ -222,6 +222,11 @@ TEST_CASE("units and cosmology of each code") {
       CHECK(info.units.length_name() == "Mpc/h");
       CHECK(info.notes.size() == 1);
       CHECK(describe(info).find("assumed") != std::string::npos);
+      SnapshotOverrides other;
+      for (const double factor : {0.4, 2.5}) {  // too far from Omega_matter
+        other.masses[1] = factor * source::particle_mass;
+        CHECK(Snapshot::open(source::good(masses), other).info().units.length_name() == "kpc/h");
+      }
     }
   }
 }
@@ -289,6 +294,8 @@ TEST_CASE("numbers of snapshots in their names") {
   CHECK(snapshot_number("snapshot_007") == 7);
   CHECK(snapshot_number("snap_028_z000p000") == 28);
   CHECK(snapshot_number("snap0042") == 42);
+  CHECK(snapshot_number("snap042") == 42);
+  CHECK(snapshot_number("dm64") == 0);
   CHECK(snapshot_number("box_2_snapshot_1234") == 1234);
   CHECK(snapshot_number("cosmo-dm64") == 0);
   CHECK(snapshot_number("ics") == 0);
