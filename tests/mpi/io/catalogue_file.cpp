@@ -140,6 +140,29 @@ TEST_CASE("lengths beyond int32 make wide columns on all ranks") {
   CHECK(length == Index{3} << 31);
 }
 
+TEST_CASE("rows and ids that are not those of all ranks are refused") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "refused");
+  const World world;
+  const auto share = [&](Index total) { return share_of(total, comm.rank(), comm.size()); };
+  const bool is_last = comm.rank() == comm.size() - 1;
+  Catalogue catalogue = table_of(world, share(world.num_groups));
+  auto ids = member_ids_of(world, share(world.num_members()));
+  if (is_last) ids.pop_back();
+  StagedFiles files(comm, out);
+  const auto write = [&] {
+    write_catalogue(files, {catalogue, ids}, snapshot_of(world), run_record());
+  };
+  const std::string num = std::to_string(world.num_members());
+  CHECK_THROWS_WITH(write(), Catch::Contains(" ids for " + num + " members of groups"));
+  ids.clear();
+  if (is_last) ++catalogue.first_group;
+  CHECK_THROWS_WITH(write(), Catch::Contains("rows do not follow one another over the ranks"));
+  if (is_last) --catalogue.first_group;
+  ++catalogue.num_groups_total;
+  CHECK_THROWS_WITH(write(), Catch::Contains("10 in all, where 11 are announced"));
+}
+
 TEST_CASE("a run that ends before the commit leaves nothing") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch(comm, "left");

@@ -210,6 +210,18 @@ TEST_CASE("power spectrum: hundreds of bins have the modes and the power of one 
   CHECK(power == Approx(511 * one.bins.at(0).power).epsilon(1e-12));
 }
 
+TEST_CASE("power spectrum: more modes of a rank than are summed at once") {
+  const Context context = make_context();
+  if (context.comm.size() > 1) return;
+  const Decomposition decomposition(Grid{{{4, 4, Index{1} << 19}}, Box::periodic_cube(1)}, 1);
+  Modes<float> modes(context, decomposition);  // all of them 1: 2^22 with k_z >= 0, and 16
+  std::fill(modes.span().begin(), modes.span().end(), 1.0F);
+  const PowerSpectrum spectrum =
+      power_spectrum(context, modes, {.bins = {.k_min = 0.0, .k_max = 1e8, .width = 1e8}});
+  CHECK(modes_in(spectrum) == decomposition.grid().size() - 1);
+  CHECK(spectrum.bins.at(0).power == Approx(1));
+}
+
 TEST_CASE("power spectrum: a wave's power, and the sign of what two fields have in common") {
   const Context context = make_context();
   const Grid grid = box_grid({{16, 16, 16}}, {{50, 50, 50}});
