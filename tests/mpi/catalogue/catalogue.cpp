@@ -260,6 +260,21 @@ TEST_CASE("every choice of columns, in short messages and with delays") {
   }
 }
 
+TEST_CASE("masses that differ from one side of the box to the other have one unit") {
+  const Context context = host_context();
+  const Context alone;
+  Sample sample = make_sample("light and heavy", 600, 0.2, any_of(20));
+  for (std::size_t i = 0; i < sample.mass.size(); ++i)
+    sample.mass[i] *= sample.pos[3 * i + 2] < 0.5 ? 1e-9 : 1;
+  const auto checksum_of = [&](const Context& on) {
+    const int rank = on.comm.rank();
+    const Part<float> part(on.exec, sample, share_of(sample.num(), rank, on.comm.size()), rank,
+                           Columns::all);
+    return make_catalogue(on, part.particles(), sample.box, part.label(), sample.options).checksum;
+  };
+  CHECK(checksum_of(context) == checksum_of(alone));
+}
+
 TEST_CASE("velocities that some particles lack are velocities of no group") {
   const Context context = host_context();
   const auto sample = make_sample(
