@@ -59,7 +59,7 @@ PaintReport paint_cells(const Domain<Real>& domain, const zhalo_paint_options& g
 /// Whether cells are float, as all ranks must want. Collective.
 bool agree_on_float(const Communicator& comm, int given) {
   const Index precision = one_of(given, 1, "precision of the cells");
-  validate(comm.min(precision) == comm.max(precision),
+  validate(are_equal(comm, {precision}),
            "some ranks want cells in float and others in double; ask for one precision");
   return precision == ZHALO_FLOAT;
 }

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "kernels/on.hpp"
+#include "src/core/validate.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/comm/context.hpp"
+#include "zhalo/core/box.hpp"
 
 namespace zhalo {
 
@@ -20,9 +22,24 @@ Index bits_of(double value);
 /// Appends a text, as numbers.
 void append_text(std::vector<Index>& numbers, std::string_view text);
 
-/// InputError unless the numbers are the same on all ranks; `what` begins the message. Collective.
+/// Whether the numbers are the same on all ranks. Collective.
+bool are_equal(const Communicator& comm, const std::vector<Index>& numbers);
+
+/// InputError unless they are; `what` begins the message. Collective.
 void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
                     std::string_view what);
+
+/// InputError unless what was given here is what was given to another rank; `what` begins the
+/// message.
+template <class T>
+void validate_same(std::string_view what, const T& here, const T& elsewhere) {
+  validate(here == elsewhere,
+           "{} is not the same on all ranks: {} here, {} elsewhere; give all ranks the same", what,
+           here, elsewhere);
+}
+inline void validate_same(const Box& here, const Box& elsewhere) {
+  validate(here == elsewhere, "the box is not the same on all ranks; give all ranks the same");
+}
 
 /// Work on this rank whose errors are told later.
 struct Attempt {

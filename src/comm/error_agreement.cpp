@@ -30,8 +30,7 @@ void append_text(std::vector<Index>& numbers, std::string_view text) {
   for (const char letter : text) numbers.push_back(static_cast<unsigned char>(letter));
 }
 
-void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
-                    std::string_view what) {
+bool are_equal(const Communicator& comm, const std::vector<Index>& numbers) {
   // FNV-1a: equal numbers have equal digests, and different ones hardly ever.
   std::uint64_t digest = 14695981039346656037U;
   for (const Index number : numbers) {
@@ -40,7 +39,12 @@ void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
   }
   const auto word = static_cast<Index>(digest);
   const Index lowest = comm.min(word);
-  validate(comm.max(word) == lowest, "{} differ between ranks (must be the same on all)", what);
+  return comm.max(word) == lowest;
+}
+
+void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
+                    std::string_view what) {
+  validate(are_equal(comm, numbers), "{} differ between ranks (must be the same on all)", what);
 }
 
 /// Error types that survive the way to other ranks.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <fmt/format.h>
+
+#include <string_view>
 #include <utility>
 
 #include "kernels/memory.hpp"
@@ -34,12 +36,13 @@ inline void validate_species(int species, int num_species) {
            "there is no species {} in the domain (there are {})", species, num_species);
 }
 
-/// Throws InputError unless a column has an element for each of the rank's `num` particles.
-inline void validate_column_size(const ColumnView& column, Index num) {
+/// Throws InputError unless a column has an element for each of the rank's `num` particles; `what`
+/// begins the message.
+inline void validate_column_size(const ColumnView& column, Index num,
+                                 std::string_view what = "a column") {
   validate(column.num == num,
-           "a column has {} elements on this rank, which has {} particles: it must have one for "
-           "each",
-           column.num, num);
+           "{} has {} elements on this rank, which has {} particles: it must have one for each",
+           what, column.num, num);
 }
 
 /// Throws InputError if the device of `exec` cannot use this address, which may be null; `what`
@@ -66,6 +69,16 @@ void validate_memory(const Exec& exec, Span<T> array, const char* what) {
   validate(array.data() != nullptr, "{}: {} elements are given, and their address is null", what,
            array.size());
   validate_memory(exec, static_cast<const void*>(array.data()), what);
+}
+
+/// Throws InputError unless a column has an element for each of the rank's `num` particles, in
+/// memory that `exec` can use.
+inline void validate_column(const Exec& exec, const ColumnView& column, Index num) {
+  validate(column.element_size > 0, "a column has elements of {} bytes", column.element_size);
+  validate_column_size(column, num);
+  if (num == 0) return;
+  validate(column.data != nullptr, "a column of {} elements has no memory", num);
+  validate_memory(exec, column.data, "values of a column");
 }
 
 }  // namespace zhalo

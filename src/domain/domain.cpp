@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/on.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
@@ -102,13 +103,11 @@ bool validate_agreement(const Communicator& comm, const Box& box, std::size_t nu
   };
   for (const Request& other :
        comm.all_gather(Request{box, static_cast<Index>(num_species), min_length, weights})) {
-    validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
+    validate_same(box, other.box);
     validate(other.num_species == static_cast<Index>(num_species),
              "the ranks do not give as many species: {} here, {} elsewhere", num_species,
              other.num_species);
-    validate(other.min_length == min_length,
-             "the smallest length is not the same on all ranks: {} here, {} elsewhere", min_length,
-             other.min_length);
+    validate_same("the smallest length", min_length, other.min_length);
     if (other.weights == 2) continue;
     validate(weights == 2 || other.weights == weights, "some ranks give weights and others do not");
     weights = other.weights;
@@ -184,21 +183,14 @@ bool are_apart(const ColumnView& from, const void* to, Index num_to) {
 template <class Real>
 void validate_move(const Context& context, const ColumnView& from,
                    const typename Domain<Real>::Target& to, const MovedSizes& wanted) {
-  validate(from.element_size > 0, "a column has elements of {} bytes", from.element_size);
+  validate_column(context.exec, from, wanted.num_from);
   validate(from.element_size == to.element_size,
            "elements of {} bytes cannot become elements of {}", from.element_size, to.element_size);
-  validate(from.num == wanted.num_from,
-           "a column has {} elements on this rank, but there are {} particles", from.num,
-           wanted.num_from);
   validate(to.num >= wanted.num_to,
            "the column has {} elements on this rank, the memory given has room for {}",
            wanted.num_to, to.num);
   validate(context.comm.min(from.element_size) == context.comm.max(from.element_size),
            "the column's elements have different sizes on different ranks");
-  if (wanted.num_from > 0) {
-    validate(from.data != nullptr, "a column has no memory");
-    validate_memory(context.exec, from.data, "values of a column");
-  }
   if (wanted.num_to > 0) {
     validate(to.data != nullptr, "the room for a column's {} elements on this rank has no memory",
              wanted.num_to);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/on.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 
 namespace zhalo::fft {
@@ -23,8 +24,8 @@ constexpr Index alignment = 64;
 Index aligned(Index bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 /// What all ranks must agree on.
-using Agreement = std::array<Index, 11>;
-Agreement agreement_of(const Decomposition& decomposition, const FftOptions& options, Index type) {
+std::vector<Index> agreement_of(const Decomposition& decomposition, const FftOptions& options,
+                                Index type) {
   const GridIndex& num = decomposition.grid().num;
   return {type,
           num[0],
@@ -100,12 +101,8 @@ void FftPlan<T>::agree() {
   comm.together([&] { validate_case(*context_, decomposition_, options_); });
   const Index type =
       static_cast<Index>(sizeof(Real)) * (Fft<T>::spectrum == Spectrum::half ? 1 : -1);
-  const std::vector<Agreement> all = comm.all_gather(agreement_of(decomposition_, options_, type));
-  const bool alike =
-      std::all_of(all.begin(), all.end(), [&](const Agreement& other) { return other == all[0]; });
-  validate(alike,
-           "type, grid, decomposition and options of a Fourier transform differ between ranks; "
-           "give all ranks the same");
+  validate_equal(comm, agreement_of(decomposition_, options_, type),
+                 "type, grid, decomposition and options of a Fourier transform");
   // Some ranks may compute on devices, others not.
   const bool on_device = std::holds_alternative<Cuda>(context_->exec);
   part_bytes_ = options_.chunk_bytes;

@@ -30,7 +30,7 @@ struct FftTuner::Entry {
            element_size == wanted.element_size && spectrum == wanted.spectrum;
   }
   /// What all ranks must ask alike, and whether they know the answer.
-  std::array<Index, 22> question(bool is_known) const {
+  std::vector<Index> question(bool is_known) const {
     const Box& box = grid.box;
     return {grid.num[0],
             grid.num[1],
@@ -124,12 +124,8 @@ FftTrial try_way(const Context& context, const Decomposition& decomposition,
   return trial;
 }
 
-template <class Question>
-void validate_alike(const Communicator& comm, const Question& question) {
-  const std::vector<Question> all = comm.all_gather(question);
-  const bool alike =
-      std::all_of(all.begin(), all.end(), [&](const Question& other) { return other == all[0]; });
-  validate(alike,
+void validate_question(const Communicator& comm, const std::vector<Index>& question) {
+  validate(are_equal(comm, question),
            "ranks ask a tuner different questions; ask for the same grid, type and options on all "
            "ranks, in the same order");
 }
@@ -177,7 +173,7 @@ const FftChoice& FftTuner::choose(const Grid& grid, const FftOptions& options) {
     return entry->answers(wanted);
   };
   const auto known = std::find_if(entries_.begin(), entries_.end(), is_it);
-  comm.together([&] { validate_alike(comm, wanted.question(known != entries_.end())); });
+  comm.together([&] { validate_question(comm, wanted.question(known != entries_.end())); });
   if (known != entries_.end()) return *(*known)->choice;
   std::vector<FftTrial> trials;
   comm.together([&] {

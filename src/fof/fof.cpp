@@ -7,6 +7,7 @@
 
 #include "kernels/fof.hpp"
 #include "kernels/on.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/domain/positions.hpp"
@@ -314,11 +315,8 @@ void validate_agreement(const Communicator& comm, const Box& box, double linking
     Box box;
   };
   for (const Request& other : comm.all_gather(Request{linking_length, box})) {
-    validate(other.linking_length == linking_length,
-             "the linking length is not the same on all ranks: {} here, {} elsewhere; give all "
-             "ranks the same",
-             linking_length, other.linking_length);
-    validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
+    validate_same("the linking length", linking_length, other.linking_length);
+    validate_same(box, other.box);
   }
 }
 

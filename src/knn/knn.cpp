@@ -8,6 +8,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
@@ -197,17 +198,16 @@ void validate_output(const Communicator& comm, const KnnOutput& output) {
   }
   const auto word = Index{output.distances ? 1 : 0} + (output.indices ? 2 : 0) +
                     (output.locations ? 4 : 0) + (output.order == RowOrder::domain ? 8 : 0);
-  validate(comm.min(word) == comm.max(word),
+  validate(are_equal(comm, {word}),
            "the ranks do not want the same results; give all ranks the same");
-  const auto num = static_cast<Index>(output.quantities.size());
-  bool same = comm.min(num) == comm.max(num);
-  for (std::size_t i = 0; same && i < output.quantities.size(); ++i) {
-    const QuantityOptions& wanted = output.quantities[i];
-    const Index which =
-        static_cast<Index>(wanted.quantity) * 16 + static_cast<Index>(wanted.kernel);
-    same = comm.min(which) == comm.max(which);
+  std::vector<Index> quantities;
+  for (const QuantityOptions& wanted : output.quantities) {
+    for (const Index number :
+         {static_cast<Index>(wanted.quantity), static_cast<Index>(wanted.kernel)})
+      quantities.push_back(number);
   }
-  validate(same, "the ranks do not want the same quantities; give all ranks the same");
+  validate(are_equal(comm, quantities),
+           "the ranks do not want the same quantities; give all ranks the same");
 }
 
 /// Of the particles that may be neighbours, in the order in which columns are given.

@@ -21,8 +21,6 @@ void validate_search(const NeighbourSearch& search) {
   validate(search.leaf_size >= 1 && search.leaf_size <= kernels::max_leaf_size,
            "leaf size is {} (must be 1 to {})", search.leaf_size, kernels::max_leaf_size);
   validate(search.chunk_bytes >= 0, "chunk_bytes is {} (must not be negative)", search.chunk_bytes);
-  for (const ColumnView& column : search.columns)
-    validate(column.element_size > 0, "a column has elements of {} bytes", column.element_size);
 }
 
 /// What ranks that search together must have in common.
@@ -43,14 +41,10 @@ void validate_agreement(const Communicator& comm, const NeighbourSearch& search,
   for (const ColumnView& column : search.columns)
     mine.sizes = mine.sizes * 65599U + static_cast<std::uint64_t>(column.element_size);
   for (const Request& other : comm.all_gather(mine)) {
-    constexpr const char* differs =
-        "{} is not the same on all ranks: {} here, {} elsewhere; give all ranks the same";
-    validate(other.k == mine.k, differs, "k", mine.k, other.k);
-    validate(other.max_radius == mine.max_radius, differs, "the radius", mine.max_radius,
-             other.max_radius);
-    validate(other.include_self == mine.include_self, differs, "include_self", mine.include_self,
-             other.include_self);
-    validate(other.box == box, "the box is not the same on all ranks; give all ranks the same");
+    validate_same("k", mine.k, other.k);
+    validate_same("the radius", mine.max_radius, other.max_radius);
+    validate_same("include_self", mine.include_self, other.include_self);
+    validate_same(box, other.box);
     validate(other.species.queries == species.queries && other.species.targets == species.targets,
              "the queries or the targets are not the same on all ranks: species {} among species "
              "{} here, {} among {} elsewhere (query points are species 1); give all ranks the same",
@@ -104,12 +98,8 @@ NeighbourLists<Real>::NeighbourLists(const Context& context, const KnnTargets<Re
   context.comm.together([&] {
     validate_targets(targets, box);
     validate_search(search);
-    for (const ColumnView& column : search.columns) {
-      validate_column_size(column, targets.num_particles());
-      if (column.num == 0) continue;
-      validate(column.data != nullptr, "a column of the particles has no memory");
-      validate_memory(context.exec, column.data, "values of a column");
-    }
+    for (const ColumnView& column : search.columns)
+      validate_column(context.exec, column, targets.num_particles());
     validate_agreement(context.comm, search, box, kinds_of(targets));
     SearchInput<Real> input = make_search_input(context, targets, box, search.columns);
     state_ = std::make_shared<State>(State{context,
@@ -198,9 +188,7 @@ template class NeighbourLists<float>;
 template class NeighbourLists<double>;
 
 void validate_column(std::string_view name, const ColumnView& column, Index num_particles) {
-  validate(column.num == num_particles,
-           "{} has {} elements on this rank, which has {}: it must have one for each", name,
-           column.num, num_particles);
+  validate_column_size(column, num_particles, name);
   validate(column.num == 0 || column.data != nullptr, "{} has no memory: give its elements", name);
   validate(column.num == 0 || column.stride_bytes != 0,
            "{} has a stride of 0 bytes, which is one number for all particles: give an element for "

@@ -161,7 +161,7 @@ TEST_CASE("bad input on one rank is the same error on all") {
       make_catalogue(context, part.particles(), sample.box, part.label(), sample.options);
   const auto short_column = part.label().subspan(0, rank == last ? 99 : 100);
   CHECK_THROWS_WITH(in_group_order(context, catalogue, short_column),
-                    Catch::Contains("the column has 99 elements for 100"));
+                    Catch::Contains("a column has 99 elements on this rank, which has 100"));
   CHECK(in_group_order(context, catalogue, part.label()).size() == catalogue.members.size());
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("columns in the caller's order come into group order") {
     CHECK(to_host(context.exec, in_group_order(domain, catalogue, std::vector{column})) ==
           to_host(context.exec, catalogue.members));
     CHECK_THROWS_WITH(in_group_order(domain, catalogue, too_short),
-                      Catch::Contains("elements for"));
+                      Catch::Contains("elements on this rank, which has"));
   }
 }
 

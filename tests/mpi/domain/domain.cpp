@@ -277,7 +277,7 @@ TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is ne
   CHECK_THROWS_WITH(order.position(0, 1), Contains("no species 1"));
   std::vector<float> few(static_cast<std::size_t>(order.num() - 1));
   CHECK_THROWS_WITH(order.to_caller_order(Span<const float>(few)),
-                    Contains("elements on this rank, but there are "));
+                    Contains("elements on this rank, which has "));
 }
 
 TEST_CASE("domain: a column may lie next to where it goes, but not in it") {
