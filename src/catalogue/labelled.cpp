@@ -2,6 +2,7 @@
 
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/host_copies.hpp"
 #include "src/core/instantiate.hpp"
 
@@ -31,7 +32,8 @@ namespace {
 
 /// Bad masses, types and labels, of all ranks.
 struct InputSummary {
-  kernels::ColumnSummary columns;
+  BadParticles masses;
+  BadParticles types;
   Index num_bad_labels = 0;
 };
 
@@ -47,18 +49,14 @@ InputSummary examine(const Labelled<Real>& input, const kernels::MemberLimits& l
                                columns.data());
     kernels::count_bad_labels(e, limits, num_bad_labels.data());
   });
-  InputSummary found;
+  kernels::ColumnSummary bad;
+  Index bad_labels = 0;
   HostCopies copies(exec);
-  copies.add(Span<const kernels::ColumnSummary>(columns.span()), &found.columns);
-  copies.add(Span<const Index>(num_bad_labels.span()), &found.num_bad_labels);
+  copies.add(Span<const kernels::ColumnSummary>(columns.span()), &bad);
+  copies.add(Span<const Index>(num_bad_labels.span()), &bad_labels);
   copies.wait();
-  kernels::ColumnSummary& bad = found.columns;
-  bad.num_bad_mass = comm.sum(bad.num_bad_mass);
-  bad.first_bad_mass = comm.min(bad.first_bad_mass);
-  bad.num_bad_type = comm.sum(bad.num_bad_type);
-  bad.first_bad_type = comm.min(bad.first_bad_type);
-  found.num_bad_labels = comm.sum(found.num_bad_labels);
-  return found;
+  return {bad_of_ranks(comm, bad.num_bad_mass, bad.first_bad_mass),
+          bad_of_ranks(comm, bad.num_bad_type, bad.first_bad_type), comm.sum(bad_labels)};
 }
 
 }  // namespace
@@ -80,16 +78,15 @@ void validate_input(const Labelled<Real>& input, int num_types) {
   });
   if (context.comm.sum(to_host(context.exec, num_bad).front()) == 0) return;
   const InputSummary found = examine(input, limits);
-  const kernels::ColumnSummary& bad = found.columns;
   validate(
-      bad.num_bad_mass == 0,
+      found.masses.num == 0,
       "{} of {} particles have a mass that is not positive and finite, the first is particle {}; "
       "give masses, or repair the snapshot",
-      bad.num_bad_mass, input.num_total, bad.first_bad_mass);
+      found.masses.num, input.num_total, found.masses.first);
   validate(
-      bad.num_bad_type == 0,
+      found.types.num == 0,
       "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
-      bad.num_bad_type, input.num_total, num_types, bad.first_bad_type);
+      found.types.num, input.num_total, num_types, found.types.first);
   validate(found.num_bad_labels == 0,
            "{} labels are neither no_group nor a global index of a particle; take them from "
            "friends_of_friends or attach_particles",

@@ -6,6 +6,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 
@@ -53,28 +54,20 @@ void validate_memory_of(const Exec& exec, const ParticleSegment<Real>& segment, 
   validate_memory(exec, segment.type.data, "types");
 }
 
-/// First of the ranks' bad particles, as a global index.
-Index first_over_ranks(const Communicator& comm, const GlobalRange& range, Index count,
-                       Index first) {
-  return comm.min(count > 0 ? range.first + first : std::numeric_limits<Index>::max());
-}
-
 void validate_positions(const Communicator& comm, const GlobalRange& range,
                         const kernels::PositionSummary& summary, const PositionsOf& of) {
-  const Index not_finite = comm.sum(summary.num_not_finite);
-  const Index first_not_finite =
-      first_over_ranks(comm, range, summary.num_not_finite, summary.first_not_finite);
-  validate(not_finite == 0,
+  const BadParticles not_finite =
+      bad_of_ranks(comm, summary.num_not_finite, range.first + summary.first_not_finite);
+  validate(not_finite.num == 0,
            "{} of {} {} have a position that is not finite (NaN or infinite), the first is {} {}; "
            "remove them or repair the snapshot",
-           not_finite, range.total, of.many, of.one, first_not_finite);
-  const Index outside = comm.sum(summary.num_outside);
-  const Index first_outside =
-      first_over_ranks(comm, range, summary.num_outside, summary.first_outside);
-  validate(outside == 0,
+           not_finite.num, range.total, of.many, of.one, not_finite.first);
+  const BadParticles outside =
+      bad_of_ranks(comm, summary.num_outside, range.first + summary.first_outside);
+  validate(outside.num == 0,
            "{} of {} {} lie outside the box, which is not periodic; the first is {} {}; "
            "give the right box, or none",
-           outside, range.total, of.many, of.one, first_outside);
+           outside.num, range.total, of.many, of.one, outside.first);
 }
 
 /// Periodic boxes away from this one, which no run drifts. A float is known there to a thousandth
@@ -109,14 +102,13 @@ void validate_distance(const Context& context, const kernels::ParticlesView<Real
   const auto found = kernels::on(context.exec, [&](const auto& exec) {
     return kernels::summarize_positions(exec, particles, without_far_away(box));
   });
-  const Index num = context.comm.sum(found.num_outside);
-  const Index first =
-      first_over_ranks(context.comm, extent.range, found.num_outside, found.first_outside);
-  validate(num == 0,
+  const BadParticles outside =
+      bad_of_ranks(context.comm, found.num_outside, extent.range.first + found.first_outside);
+  validate(outside.num == 0,
            "{} of {} {} lie more than {:.0f} box sides outside the periodic box, too far to know "
            "where they belong in it; the first is {} {}; check the box size and its unit, remove "
            "them or repair the snapshot",
-           num, extent.range.total, of.many, max_sides_away, of.one, first);
+           outside.num, extent.range.total, of.many, max_sides_away, of.one, outside.first);
 }
 
 }  // namespace

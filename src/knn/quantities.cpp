@@ -4,6 +4,7 @@
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
@@ -97,12 +98,11 @@ void QuantityInput<Real>::validate_masses(const Context& context,
     first_bad = std::min(
         first_bad, global_index.empty() ? first_of_rank + static_cast<Index>(i) : global_index[i]);
   }
-  num_bad = comm.sum(num_bad);
-  first_bad = comm.min(first_bad);
-  validate(num_bad == 0,
+  const BadParticles bad = bad_of_ranks(comm, num_bad, first_bad);
+  validate(bad.num == 0,
            "{} of {} particles have a mass that is negative or not finite (NaN or infinite), the "
            "first is particle {}; give masses, or repair the snapshot",
-           num_bad, comm.sum(mass_.size()), first_bad);
+           bad.num, comm.sum(mass_.size()), bad.first);
 }
 
 template <class Real>

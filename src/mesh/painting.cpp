@@ -94,14 +94,12 @@ WeightScale choose_scale(const Context& context, const GlobalRange& range, const
                          kernels::PaintInput<Real> painted) {
   const Communicator& comm = context.comm;
   const kernels::WeightSummary& summary = looked.weights;
-  const Index num_bad = comm.sum(summary.num_bad);
-  const Index first_bad = comm.min(summary.num_bad > 0 ? range.first + summary.first_bad
-                                                       : std::numeric_limits<Index>::max());
-  validate(num_bad == 0,
+  const BadParticles bad = bad_of_ranks(comm, summary.num_bad, range.first + summary.first_bad);
+  validate(bad.num == 0,
            "{} of {} particles have a {} not finite (NaN or infinite), the first is particle {}; "
            "remove them or repair the snapshot",
-           num_bad, range.total,
-           painted.weights_are_masses() ? "mass that is negative or" : "weight that is", first_bad);
+           bad.num, range.total,
+           painted.weights_are_masses() ? "mass that is negative or" : "weight that is", bad.first);
   const double largest = comm.max(summary.largest);
   if (largest == 0) return {};
   if (looked.ledger)
