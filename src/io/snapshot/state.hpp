@@ -40,8 +40,8 @@ void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides);
 std::string dataset_path(int type, const std::string& name);
 
 /// What is known of an opened snapshot, as bytes that other ranks of the same program understand.
-std::string to_bytes(const Snapshot::State& state);
-Snapshot::State from_bytes(const std::string& bytes);
+std::string to_bytes(Snapshot::State state);
+Snapshot::State from_bytes(std::string bytes);
 
 /// This rank's particles of one type, the same types on all ranks.
 struct TypeRows {
