@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "src/comm/agreement.hpp"
+#include "src/io/snapshot/files.hpp"
 #include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -123,12 +124,7 @@ bool is_of_another_code(const std::string& path) {
 }
 
 bool is_result_name(const std::string& name, const std::string& file) {
-  constexpr std::string_view ending = ".hdf5";
-  if (file == name + ".hdf5") return true;
-  const std::size_t begin = name.size() + 1;
-  if (file.size() <= begin + ending.size() || file.rfind(name + ".", 0) != 0) return false;
-  if (file.compare(file.size() - ending.size(), ending.size(), ending) != 0) return false;
-  return file.find_first_not_of("0123456789", begin) == file.size() - ending.size();
+  return file == name + ".hdf5" || !digits_in(file, name).empty();
 }
 
 }  // namespace zhalo::io

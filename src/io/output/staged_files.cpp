@@ -15,6 +15,7 @@
 #include <sstream>
 #include <utility>
 
+#include "src/io/snapshot/files.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -178,12 +179,8 @@ void keep_as(const std::string& path, const std::string& name) {
 
 /// The number of "PREFIX.NUMBER.hdf5"; -1 if the name is not of that form.
 Index number_in(const std::string& name, const std::string& prefix) {
-  const std::string head = prefix + ".", tail = ".hdf5";
-  if (name.size() <= head.size() + tail.size() || name.compare(0, head.size(), head) != 0)
-    return -1;
-  if (name.compare(name.size() - tail.size(), tail.size(), tail) != 0) return -1;
-  const std::string digits = name.substr(head.size(), name.size() - head.size() - tail.size());
-  if (digits.find_first_not_of("0123456789") != std::string::npos || digits.size() > 18) return -1;
+  const std::string digits = digits_in(name, prefix);
+  if (digits.empty() || digits.size() > 18) return -1;
   const Index number = std::stoll(digits);
   return std::to_string(number) == digits ? number : -1;
 }

@@ -88,6 +88,14 @@ std::string FileName::path_of_chunk(int other) const {
   return (fs::path(directory) / fmt::format("{}.{}{}", stem, other, extension)).string();
 }
 
+std::string digits_in(const std::string& name, const std::string& prefix) {
+  const std::string head = prefix + ".", tail = ".hdf5";
+  if (name.size() < head.size() + tail.size()) return {};
+  if (!name.starts_with(head) || !name.ends_with(tail)) return {};
+  const std::string digits = name.substr(head.size(), name.size() - head.size() - tail.size());
+  return all_digits(digits) ? digits : std::string();
+}
+
 std::map<std::string, std::string> first_files_in(
     const std::string& directory, const std::function<bool(const std::string&)>& is_wanted) {
   std::map<std::string, std::string> first;

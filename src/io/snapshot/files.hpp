@@ -24,6 +24,9 @@ struct FileName {
   std::string path_of_chunk(int chunk) const;
 };
 
+/// The digits of "PREFIX.DIGITS.hdf5"; none if the name is not of that form.
+std::string digits_in(const std::string& name, const std::string& prefix);
+
 /// Stem -> the file to open first, of those in a folder whose names are wanted: the one without
 /// number, which shows all, or the lowest number.
 std::map<std::string, std::string> first_files_in(
