@@ -12,8 +12,8 @@
 #include "apps/cli/process.hpp"
 #include "apps/cli/progress.hpp"
 #include "zhalo/comm/threads.hpp"
+#include "zhalo/core/caught_error.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/core/memory.hpp"
 
 namespace zhalo::app {
 namespace {
@@ -29,26 +29,15 @@ struct Failure {
 };
 
 Failure describe_current_exception() {
-  try {
-    throw;
-  } catch (const InputError& error) {
-    return {exit_user_error, error.what()};
-  } catch (const FileError& error) {
-    return {exit_user_error, error.what()};
-  } catch (const DeviceError& error) {
-    return {exit_user_error, error.what()};
-  } catch (const OutOfMemory& error) {
-    return {exit_user_error, error.what()};
-  } catch (const Interrupted& error) {
-    return {exit_interrupted, error.what()};
-  } catch (const CommunicationError& error) {
-    return {exit_ranks_lost, error.what()};
-  } catch (const std::bad_alloc&) {
-    return {exit_user_error,
-            fmt::format("out of host memory{}; use more ranks or a machine with more memory",
-                        describe_memory_limit())};
-  } catch (const std::exception& error) {
-    return {exit_internal_error, fmt::format("internal error: {}", error.what())};
+  const CaughtError caught = caught_error();
+  switch (caught.kind) {
+    case ErrorKind::input:
+    case ErrorKind::file:
+    case ErrorKind::memory:
+    case ErrorKind::device: return {exit_user_error, caught.message()};
+    case ErrorKind::communication: return {exit_ranks_lost, caught.message()};
+    case ErrorKind::interrupted: return {exit_interrupted, caught.message()};
+    default: return {exit_internal_error, fmt::format("internal error: {}", caught.text)};
   }
 }
 

@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <memory>
-#include <new>
 #include <string_view>
 
 #include "src/c/handles.hpp"
 #include "src/comm/network.hpp"
+#include "zhalo/core/caught_error.hpp"
 
 namespace zhalo::c {
 namespace {
@@ -25,6 +24,17 @@ int keep(std::string_view text, int status) {
   const std::size_t length = std::min(text.size(), message.size() - 1);
   *std::copy_n(text.begin(), length, message.begin()) = '\0';
   return status;
+}
+
+int status_of_kind(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::input: return ZHALO_INPUT_ERROR;
+    case ErrorKind::file: return ZHALO_FILE_ERROR;
+    case ErrorKind::memory: return ZHALO_OUT_OF_MEMORY;
+    case ErrorKind::device: return ZHALO_DEVICE_ERROR;
+    case ErrorKind::communication: return ZHALO_COMMUNICATION_ERROR;
+    default: return ZHALO_OTHER_ERROR;
+  }
 }
 
 ExecRequest exec_request(const zhalo_context_options& options) {
@@ -88,25 +98,8 @@ int create_context(const zhalo_context_options* options, zhalo_context** context
 }  // namespace
 
 int keep_error() noexcept {
-  try {
-    throw;
-  } catch (const InputError& error) {
-    return keep(error.what(), ZHALO_INPUT_ERROR);
-  } catch (const OutOfMemory& error) {
-    return keep(error.what(), ZHALO_OUT_OF_MEMORY);
-  } catch (const std::bad_alloc&) {
-    return keep("out of host memory in a small allocation", ZHALO_OUT_OF_MEMORY);
-  } catch (const DeviceError& error) {
-    return keep(error.what(), ZHALO_DEVICE_ERROR);
-  } catch (const CommunicationError& error) {
-    return keep(error.what(), ZHALO_COMMUNICATION_ERROR);
-  } catch (const FileError& error) {
-    return keep(error.what(), ZHALO_FILE_ERROR);
-  } catch (const std::exception& error) {
-    return keep(error.what(), ZHALO_OTHER_ERROR);
-  } catch (...) {
-    return keep("unknown exception", ZHALO_OTHER_ERROR);
-  }
+  const CaughtError caught = caught_error();
+  return keep(caught.text, status_of_kind(caught.kind));
 }
 
 void forget_error() noexcept { last_message().front() = '\0'; }

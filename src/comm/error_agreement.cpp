@@ -12,14 +12,13 @@
 #include <cstring>
 #include <exception>
 #include <limits>
-#include <new>
 #include <string>
 
 #include "src/comm/agreement.hpp"
 #include "src/comm/state.hpp"
 #include "src/core/validate.hpp"
+#include "zhalo/core/caught_error.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/core/memory.hpp"
 
 namespace zhalo {
 
@@ -51,21 +50,8 @@ BadParticles bad_of_ranks(const Communicator& comm, Index num, Index first) {
   return {comm.sum(num), comm.min(num > 0 ? first : std::numeric_limits<Index>::max())};
 }
 
-/// Error types that survive the way to other ranks.
-enum class FailureKind : int {
-  none,
-  input,
-  file,
-  memory,
-  device,
-  communication,
-  interrupted,
-  contract,
-  other
-};
-
 struct Failure {
-  FailureKind kind = FailureKind::none;
+  ErrorKind kind = ErrorKind::none;
   std::string message;
   bool names_rank = false;  ///< the message says which rank failed
 };
@@ -86,45 +72,22 @@ struct AgreedError : E, Agreed {
 
 /// Of the exception that is being handled.
 Failure describe_current_exception() {
-  try {
-    throw;
-  } catch (const InputError& e) {
-    return {FailureKind::input, e.what()};
-  } catch (const FileError& e) {
-    return {FailureKind::file, e.what()};
-  } catch (const OutOfMemory& e) {
-    return {FailureKind::memory, e.what()};
-  } catch (const std::bad_alloc&) {
-    return {FailureKind::memory, fmt::format("out of host memory in a small allocation{}; use more "
-                                             "ranks or a machine with more memory",
-                                             describe_memory_limit())};
-  } catch (const DeviceError& e) {
-    return {FailureKind::device, e.what()};
-  } catch (const CommunicationError& e) {
-    return {FailureKind::communication, e.what()};
-  } catch (const Interrupted& e) {
-    return {FailureKind::interrupted, e.what()};
-  } catch (const ContractViolation& e) {
-    return {FailureKind::contract, e.what()};
-  } catch (const std::exception& e) {
-    return {FailureKind::other, e.what()};
-  } catch (...) {
-    return {FailureKind::other, "unknown exception"};
-  }
+  const CaughtError caught = caught_error();
+  return {caught.kind, caught.message()};
 }
 
 /// Throws the error that the failure describes, marked.
 [[noreturn]] void throw_agreed(const Failure& failure, const void* among) {
   switch (failure.kind) {
-    case FailureKind::input: throw AgreedError<InputError>(failure, among);
-    case FailureKind::file: throw AgreedError<FileError>(failure, among);
-    case FailureKind::memory: throw AgreedError<OutOfMemory>(failure, among);
-    case FailureKind::device: throw AgreedError<DeviceError>(failure, among);
-    case FailureKind::communication: throw AgreedError<CommunicationError>(failure, among);
-    case FailureKind::interrupted: throw AgreedError<Interrupted>(failure, among);
-    case FailureKind::contract: throw AgreedError<ContractViolation>(failure, among);
-    case FailureKind::none:
-    case FailureKind::other: break;
+    case ErrorKind::input: throw AgreedError<InputError>(failure, among);
+    case ErrorKind::file: throw AgreedError<FileError>(failure, among);
+    case ErrorKind::memory: throw AgreedError<OutOfMemory>(failure, among);
+    case ErrorKind::device: throw AgreedError<DeviceError>(failure, among);
+    case ErrorKind::communication: throw AgreedError<CommunicationError>(failure, among);
+    case ErrorKind::interrupted: throw AgreedError<Interrupted>(failure, among);
+    case ErrorKind::contract: throw AgreedError<ContractViolation>(failure, among);
+    case ErrorKind::none:
+    case ErrorKind::other: break;
   }
   throw AgreedError<Error>(failure, among);
 }
@@ -143,7 +106,7 @@ Index smallest(S& state, Index value) {
 
 /// What goes ahead of the text of a failure.
 struct FailureHead {
-  FailureKind kind = FailureKind::none;
+  ErrorKind kind = ErrorKind::none;
   bool names_rank = false;
   Index length = 0;
 };
@@ -167,7 +130,7 @@ void send_failure(S& state, Failure& failure, int culprit) {
 /// lowest rank that has.
 template <class S>
 Index settle(S& state, const Failure& mine, int rank, Index otherwise = none) {
-  const Index lowest = smallest(state, mine.kind == FailureKind::none ? otherwise : rank);
+  const Index lowest = smallest(state, mine.kind == ErrorKind::none ? otherwise : rank);
   if (lowest >= possible) return lowest;
   const int culprit = static_cast<int>(lowest);
   Failure shared = mine;
@@ -188,7 +151,8 @@ bool Communicator::enter(const char* operation, bool may_fail) const {
   if (state_->options.observer) state_->options.observer(operation);
   if (size_ == 1) return false;
   state_->entered = operation;
-  const bool others_may_fail = settle(*state_, {}, rank_, may_fail ? possible : none) == possible;
+  const bool others_may_fail =
+      settle(*state_, {}, rank_, may_fail ? possible : none) == possible;
   state_->entered = nullptr;
   return others_may_fail;
 }
@@ -199,7 +163,7 @@ void Communicator::tell_others(const Failure& failure) const {
   try {
     static_cast<void>(settle(*state_, failure, rank_));
   } catch (const CommunicationError& error) {
-    if (!is_broken() || failure.kind == FailureKind::none) throw;
+    if (!is_broken() || failure.kind == ErrorKind::none) throw;
     throw CommunicationError(
         fmt::format("{} (and this went before: {})", error.what(), failure.message));
   }
@@ -224,7 +188,7 @@ void Communicator::together(const std::function<void()>& work) const {
     failure = describe_current_exception();
   }
   if (size_ > 1) return tell_others(failure);
-  if (failure.kind != FailureKind::none) throw_agreed(failure, state_.get());
+  if (failure.kind != ErrorKind::none) throw_agreed(failure, state_.get());
 }
 
 }  // namespace zhalo
