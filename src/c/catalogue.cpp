@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "src/c/handles.hpp"
+#include "src/domain/domain_state.hpp"
 
 namespace zhalo::c {
 namespace {
@@ -63,14 +64,6 @@ std::vector<double> numbers_of(const Catalogue& table, const HaloColumn& column)
   for (const HaloProperties& row : table.properties)
     std::visit([&](const auto property) { append(numbers, row.*property); }, column.property);
   return numbers;
-}
-
-/// Where the particles of a species begin among those of all species, in the domain's order.
-template <class Real>
-Index first_of(const Domain<Real>& particles, int species) {
-  Index first = 0;
-  for (int before = 0; before < species; ++before) first += particles.num(before);
-  return first;
 }
 
 /// Columns of the caller in memory of the Exec.
@@ -189,7 +182,7 @@ int zhalo_catalogue_get_group_of_particles(const zhalo_catalogue* catalogue, int
     from.domain.context->comm.together([&] {
       validate_species(from.domain, species);
       const auto of_species = [&](const auto& particles) {
-        return from.table.group_of.span().subspan(first_of(particles, species),
+        return from.table.group_of.span().subspan(first_of_species(particles, species),
                                                   particles.num(species));
       };
       copy_in_caller_order<Index>(from.domain, {call_with(from.domain, of_species), species}, rows,

@@ -9,7 +9,9 @@
 #include "kernels/particles.hpp"
 #include "src/catalogue/joined_species.hpp"
 #include "src/catalogue/members.hpp"
+#include "src/comm/host_exchange.hpp"
 #include "src/core/validate.hpp"
+#include "src/domain/domain_state.hpp"
 #include "zhalo/knn/knn.hpp"
 
 namespace zhalo {
@@ -69,16 +71,7 @@ std::vector<LocalIndex> tell_roots(const Communicator& comm, const std::vector<L
                                    const std::vector<LocalIndex>& roots) {
   std::vector<std::vector<LocalIndex>> of_ranks(static_cast<std::size_t>(comm.size()));
   for (std::size_t i = 0; i < ranks.size(); ++i) of_ranks[ranks[i]].push_back(roots[i]);
-  std::vector<Index> counts;
-  std::vector<LocalIndex> sent;
-  for (const std::vector<LocalIndex>& of_rank : of_ranks) {
-    counts.push_back(std::ssize(of_rank));
-    sent.insert(sent.end(), of_rank.begin(), of_rank.end());
-  }
-  const ExchangePlan plan = comm.plan_exchange(counts);
-  std::vector<LocalIndex> received(static_cast<std::size_t>(plan.num_received()));
-  comm.exchange(host_exec(1), plan, Span<const LocalIndex>(sent), Span<LocalIndex>(received));
-  return received;
+  return exchanged(comm, of_ranks).elements;
 }
 
 /// Particles with a neighbour on another rank are in a part of their own for each label. There the
@@ -181,9 +174,8 @@ AttachResult attach_particles(const Domain<Real>& domain, const FofResult& group
     };
     const auto found = find_nearest(context, groups.label.span(), columns, radius, find);
     AttachResult result = result_of(context, found);
-    Index first = 0;
-    for (int s = 0; s < species; ++s) first += domain.num(s);
-    result.parts = parts_of(context, found, {result.label.span(), first});
+    result.parts =
+        parts_of(context, found, {result.label.span(), first_of_species(domain, species)});
     result.parts.domain = groups.parts.domain;
     return result;
   });

@@ -41,20 +41,12 @@ void forward_through(const Context& context, const Steps& steps, const ColumnVie
   first.forward_through(context, *steps.back(), column, to);
 }
 
-/// Of all species, on this rank.
-template <class Real>
-Index num_particles(const Domain<Real>& domain) {
-  Index num = 0;
-  for (int s = 0; s < domain.num_species(); ++s) num += domain.num(s);
-  return num;
-}
-
 /// Columns of all species, one behind the other.
 template <class Real>
 Buffer<std::byte> in_domain_order(const Domain<Real>& domain,
                                   const std::vector<ColumnView>& columns) {
   const Index size = columns.front().element_size;
-  Buffer<std::byte> sorted(domain.context().exec, num_particles(domain) * size,
+  Buffer<std::byte> sorted(domain.context().exec, num_of_species(domain) * size,
                            "a column in the domain's order");
   std::byte* to = sorted.data();
   for (int s = 0; s < domain.num_species(); ++s) {
@@ -84,10 +76,10 @@ void gather_in_group_order(const Domain<Real>& domain, const Catalogue& catalogu
     validate(static_cast<int>(columns.size()) == domain.num_species(),
              "columns of {} species are given for a domain of {}", columns.size(),
              domain.num_species());
-    validate(catalogue.group_of.size() == num_particles(domain),
+    validate(catalogue.group_of.size() == num_of_species(domain),
              "the catalogue is of {} particles on this rank, the domain of {} (give the domain "
              "that the catalogue was made of)",
-             catalogue.group_of.size(), num_particles(domain));
+             catalogue.group_of.size(), num_of_species(domain));
     for (int s = 0; s < domain.num_species(); ++s)
       validate_gathered(context, columns[static_cast<std::size_t>(s)], domain.num_origin(s));
     validate_room(context, to, catalogue.members.size());

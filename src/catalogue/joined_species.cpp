@@ -3,6 +3,7 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/domain/domain_state.hpp"
 
 namespace zhalo {
 
@@ -10,8 +11,7 @@ template <class Real>
 JoinedSpecies::JoinedSpecies(const Domain<Real>& domain, const FofResult& groups,
                              const std::vector<AttachResult>& attached)
     : exec_(domain.context().exec) {
-  Index num = 0;
-  for (int s = 0; s < domain.num_species(); ++s) num += domain.num(s);
+  const Index num = num_of_species(domain);
   label_ = Buffer<Index>(exec_, num, "labels");
   parts_.root = Buffer<LocalIndex>(exec_, num, "parts of groups");
   validate(groups.label.size() == domain.num(0), "there are {} labels for {} particles",

@@ -176,6 +176,20 @@ void ensure_global_index(DomainState<Real>& state, int species);
 template <class Real>
 void add_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& species);
 
+/// Where the particles of a species begin among those of all species on this rank.
+template <class Real>
+Index first_of_species(const Domain<Real>& domain, int species) {
+  Index first = 0;
+  for (int before = 0; before < species; ++before) first += domain.num(before);
+  return first;
+}
+
+/// Particles of all species on this rank.
+template <class Real>
+Index num_of_species(const Domain<Real>& domain) {
+  return first_of_species(domain, domain.num_species());
+}
+
 /// A view of all species, a segment each, with coordinates as they are sorted: wrapped and scaled.
 template <class Real>
 Particles<Real> stored_particles(const DomainState<Real>& state);

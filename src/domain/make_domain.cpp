@@ -23,12 +23,7 @@ constexpr int wanted_exponent = std::is_same_v<Real, float> ? 60 : 500;
 
 template <class Real>
 double scale_of(const Box& box, const Extent& extent, double min_length) {
-  double largest = 0;
-  for (int axis = 0; axis < box.dimensions; ++axis) {
-    if (box.periodic[axis]) largest = std::max(largest, std::abs(box.lo[axis]) + box.length[axis]);
-    if (!box.periodic[axis] && extent.range.total > 0)
-      largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
-  }
+  double largest = largest_coordinate(box, extent);
   if (largest == 0) return 1;
   largest = std::max(largest, std::min(min_length, std::ldexp(largest, 30)));
   constexpr int max_exponent = std::numeric_limits<double>::max_exponent - 1;

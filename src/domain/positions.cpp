@@ -193,6 +193,18 @@ double clump_cell(double linking_length, int dimensions) {
   return linking_length * (1 - 1e-4) / std::sqrt(static_cast<double>(dimensions));
 }
 
+double largest_coordinate(const Box& box, const Extent& extent) {
+  double largest = 0;
+  for (int axis = 0; axis < box.dimensions; ++axis) {
+    if (box.periodic[axis]) {
+      largest = std::max(largest, std::abs(box.lo[axis]) + box.length[axis]);
+    } else if (extent.range.total > 0) {
+      largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
+    }
+  }
+  return largest;
+}
+
 KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale) {
   KeyFrameChoice choice;
   kernels::KeyFrame& frame = choice.frame;

@@ -49,6 +49,9 @@ Extent examine_summary(const Context& context, const kernels::ParticlesView<Real
                        const Box& box, const kernels::PositionSummary& summary,
                        const PositionsOf& of = {});
 
+/// Of particles in the box, by magnitude: where it is periodic they may be anywhere in it.
+double largest_coordinate(const Box& box, const Extent& extent);
+
 /// Cells of side `cell` or, if that needs more bits than a key has, as fine as keys allow. True in
 /// `fine_enough` if it did not.
 struct KeyFrameChoice {

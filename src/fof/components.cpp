@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "zhalo/core/buffer.hpp"
+#include "src/comm/host_exchange.hpp"
 
 namespace zhalo {
 namespace {
@@ -16,14 +16,6 @@ struct NodeValue {
     return a.node != b.node ? a.node < b.node : a.value < b.value;
   }
 };
-
-template <class T>
-std::vector<T> exchanged(const Communicator& comm, const ExchangePlan& plan,
-                         const std::vector<T>& send) {
-  std::vector<T> received(static_cast<std::size_t>(plan.num_received()));
-  comm.exchange(host_exec(1), plan, Span<const T>(send), Span<T>(received));
-  return received;
-}
 
 /// Questions and messages to the ranks that own the nodes.
 class Owners {

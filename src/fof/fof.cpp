@@ -94,14 +94,7 @@ void set_lengths(kernels::FofView<Real>& fof, const Box& box, double linking_len
 template <class Real>
 double scale_for(double linking_length, const Box& box, const Extent& extent) {
   constexpr int largest_exponent = std::numeric_limits<Real>::max_exponent - 8;
-  double largest = linking_length;
-  for (int axis = 0; axis < box.dimensions; ++axis) {
-    if (box.periodic[axis]) {
-      largest = std::max(largest, std::abs(box.lo[axis]) + box.length[axis]);
-    } else if (extent.range.total > 0) {
-      largest = std::max({largest, std::abs(extent.lo[axis]), std::abs(extent.hi[axis])});
-    }
-  }
+  const double largest = std::max(linking_length, largest_coordinate(box, extent));
   constexpr int max_exponent = std::numeric_limits<double>::max_exponent - 1;
   return std::ldexp(1.0, std::min({-std::ilogb(linking_length),
                                    largest_exponent - std::ilogb(largest), max_exponent}));

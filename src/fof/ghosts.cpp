@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/on.hpp"
+#include "src/comm/host_exchange.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/redistribution.hpp"
 #include "src/tree/tree.hpp"
@@ -207,8 +208,7 @@ CrossingEdges share_edges(const Context& context, const LinkedSets<Real>& partic
     own.push_back(edge.local);
   }
   const ExchangePlan plan = comm.plan_exchange(counts);
-  std::vector<Index> told(static_cast<std::size_t>(plan.num_received()));
-  comm.exchange(host_exec(1), plan, Span<const Index>(remote), Span<Index>(told));
+  const std::vector<Index> told = exchanged(comm, plan, remote);
   // Edges with lower ranks were found here, those with higher ranks were told.
   CrossingEdges shared{{}, {0}};
   std::vector<LocalIndex> places;

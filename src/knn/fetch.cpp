@@ -1,5 +1,6 @@
 #include "kernels/knn.hpp"
 #include "kernels/on.hpp"
+#include "src/comm/host_exchange.hpp"
 #include "src/knn/row_search.hpp"
 
 #include <algorithm>
@@ -145,18 +146,9 @@ template <class Real>
 FetchedTargets<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls,
                                           int leaf_size) const {
   const Communicator& comm = context_.comm;
-  std::vector<Ball<Real>> sent;
-  std::vector<Index> counts;
-  for (const std::vector<Ball<Real>>& request : requests_of(balls)) {
-    counts.push_back(static_cast<Index>(request.size()));
-    sent.insert(sent.end(), request.begin(), request.end());
-  }
-  const ExchangePlan asking = comm.plan_exchange(counts);
-  std::vector<Ball<Real>> asked(static_cast<std::size_t>(asking.num_received()));
-  comm.exchange(host_exec(1), asking, Span<const Ball<Real>>(sent), Span<Ball<Real>>(asked));
-
-  std::fill(counts.begin(), counts.end(), 0);
-  Buffer<LocalIndex> selected = select(asked, asking, counts);
+  const Received<Ball<Real>> asked = exchanged(comm, requests_of(balls));
+  std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
+  Buffer<LocalIndex> selected = select(asked.elements, asked.plan, counts);
   const Redistribution redistribution(comm.plan_exchange(counts), std::move(selected));
   const Index num = redistribution.num_received();
   FetchedTargets<Real> fetched;

@@ -18,25 +18,31 @@ Session::~Session() {
   if (--turn().depth == 0) H5Eset_auto2(H5E_DEFAULT, function_, data_);
 }
 
-hid_t native_type(double) {
+namespace {
+
+/// H5T_NATIVE_... are calls of HDF5.
+template <class Type>
+hid_t in_session(const Type& type) {
   const Session session;
-  return H5T_NATIVE_DOUBLE;
+  return type();
+}
+
+}  // namespace
+
+hid_t native_type(double) {
+  return in_session([] { return H5T_NATIVE_DOUBLE; });
 }
 hid_t native_type(float) {
-  const Session session;
-  return H5T_NATIVE_FLOAT;
+  return in_session([] { return H5T_NATIVE_FLOAT; });
 }
 hid_t native_type(Index) {
-  const Session session;
-  return H5T_NATIVE_INT64;
+  return in_session([] { return H5T_NATIVE_INT64; });
 }
 hid_t native_type(std::int32_t) {
-  const Session session;
-  return H5T_NATIVE_INT32;
+  return in_session([] { return H5T_NATIVE_INT32; });
 }
 hid_t native_type(std::uint64_t) {
-  const Session session;
-  return H5T_NATIVE_UINT64;
+  return in_session([] { return H5T_NATIVE_UINT64; });
 }
 
 }  // namespace zhalo::io::hdf5
