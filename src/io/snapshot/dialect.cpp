@@ -141,10 +141,6 @@ void read_conventions(const InputFile& file, const SnapshotOverrides& overrides,
   info.cosmology.scale_factor = positive(first_number(file, dialect.times));
   dialect.read(file, overrides, info);
   warn_of_time(file, dialect, info);
-  if (overrides.cosmology.critical_density) {
-    info.cosmology.critical_density = overrides.cosmology.critical_density;
-    info.cosmology.critical_density_source = "given by the user";
-  }
 }
 
 }  // namespace zhalo::io

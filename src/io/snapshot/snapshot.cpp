@@ -75,6 +75,12 @@ double estimate_mass(const Snapshot& snapshot) {
   return total;
 }
 
+void take_given_density(const SnapshotOverrides& overrides, SnapshotInfo& info) {
+  if (!overrides.cosmology.critical_density) return;
+  info.cosmology.critical_density = overrides.cosmology.critical_density;
+  info.cosmology.critical_density_source = "given by the user";
+}
+
 void warn_of_two_masses(Snapshot::State& state);
 
 }  // namespace
@@ -95,7 +101,10 @@ Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overri
   survey_types(*state, overrides);
   warn_of_two_masses(*state);
   Snapshot snapshot(state);
+  // Not with the conventions: which units fit shows in the particles' masses. They set the density
+  // of the file anew, so that the user's comes last.
   settle_assumed_units(info, [&] { return estimate_mass(snapshot); });
+  take_given_density(overrides, info);
   return snapshot;
 }
 

@@ -227,6 +227,12 @@ TEST_CASE("units and cosmology of each code") {
         other.masses[1] = factor * source::particle_mass;
         CHECK(Snapshot::open(source::good(masses), other).info().units.length_name() == "kpc/h");
       }
+      SnapshotOverrides overrides;
+      overrides.cosmology.critical_density = 30;  // the user's, whatever the units are
+      const auto given = Snapshot::open(source::good(masses), overrides).info();
+      CHECK(given.units.length_name() == "Mpc/h");
+      CHECK(given.cosmology.critical_density == 30);
+      CHECK(given.cosmology.critical_density_source == "given by the user");
     }
   }
 }
