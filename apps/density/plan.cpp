@@ -78,15 +78,26 @@ void warn_of_bins(Plan& plan) {
                   plan.options.grid));
 }
 
+std::string sides_of(const Vec3d& box) {
+  if (box[0] == box[1] && box[1] == box[2]) return fmt::format("{:.10g}", box[0]);
+  return fmt::format("{:.10g} x {:.10g} x {:.10g}", box[0], box[1], box[2]);
+}
+
 void check_haloes(const io::HaloList& list, const Options& options, const Plan& plan) {
-  const double ours = plan.grid.box.length[0], theirs = list.box_length;
-  const auto is_theirs = [&](double side) { return std::abs(side - theirs) <= 1e-5 * side; };
+  const Vec3d ours = plan.grid.box.length, theirs = list.box_length;
+  const auto differs = [&](const Vec3d& stretch) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const double side = ours[axis] / stretch[axis];
+      if (!(std::abs(side - theirs[axis]) <= 1e-5 * side)) return true;
+    }
+    return false;
+  };
   // The code's own catalogue has the snapshot's BoxSize.
-  if (theirs <= 0 || is_theirs(ours) || is_theirs(ours / plan.snapshot.box_stretch[0])) return;
+  if (theirs[0] <= 0 || !differs({{1, 1, 1}}) || !differs(plan.snapshot.box_stretch)) return;
   throw InputError(
-      fmt::format("--haloes '{}' are in a box with sides of {:.10g}, the particles in one of "
-                  "{:.10g}: are they of this snapshot?",
-                  options.haloes, theirs, ours));
+      fmt::format("--haloes '{}' are in a box with sides of {}, the particles in one of {}: are "
+                  "they of this snapshot?",
+                  options.haloes, sides_of(theirs), sides_of(ours)));
 }
 
 /// Haloes of an earlier or later time may be wanted, so they are shown.

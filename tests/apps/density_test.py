@@ -553,6 +553,7 @@ PICTURE_OPTIONS = {
         "fof_tab_007.0.hdf5",
         "is read",
     ],
+    "--haloes long_groups.hdf5": ["sides of 10 x 10 x 20", "one of 10:"],
     "--haloes nowhere": ["nowhere", "no such file"],
     "--haloes folder": ["folder", "no catalogue"],
     "--haloes snapshot_007.hdf5": ["snapshot_007.hdf5", "no catalogue of groups"],
@@ -570,6 +571,11 @@ class BadInput(DensityCase):
         with h5py.File(self.folder / "bare_groups.hdf5", "w") as file:
             file.create_group("Header").attrs["BoxSize"] = 10.0
             file["Group/GroupPos"] = np.ones((3, 3))
+        with h5py.File(self.folder / "long_groups.hdf5", "w") as file:
+            file.create_group("Header").attrs["BoxSize"] = [10.0, 10.0, 20.0]
+            file["Group/GroupPos"] = np.ones((3, 3))
+            file["Group/GroupMass"] = np.ones(3)
+            file["Group/GroupLen"] = np.ones(3, np.int32)
         (self.folder / "groups_007").mkdir()
         with h5py.File(self.folder / "groups_007/fof_tab_007.0.hdf5", "w") as file:
             file.create_group("Header").attrs["BoxSize"] = 10.0

@@ -119,8 +119,8 @@ struct Halo {
 };
 
 struct HaloList {
-  std::vector<Halo> haloes;  ///< in the catalogue's order: the largest first
-  double box_length = 0;
+  std::vector<Halo> haloes;        ///< in the catalogue's order: the largest first
+  Vec3d box_length;                ///< 0 if the catalogue does not say
   std::optional<double> redshift;  ///< empty if the catalogue does not say
   std::vector<std::string> files;  ///< of the catalogue
 };

@@ -51,11 +51,14 @@ bool holds_all(const hdf5::InputFile& file) {
   return here && all && here->front() == all->front();
 }
 
-double box_length_of(const hdf5::InputFile& file) {
+/// One number is the side of a cube.
+Vec3d box_length_of(const hdf5::InputFile& file) {
   for (const char* group : {"Header", "Parameters"}) {
-    if (const auto values = file.reals(group, "BoxSize")) return values->front();
+    const auto values = file.reals(group, "BoxSize");
+    if (values && values->size() == 3) return {{(*values)[0], (*values)[1], (*values)[2]}};
+    if (values) return {{values->front(), values->front(), values->front()}};
   }
-  return 0;
+  return {};
 }
 
 std::optional<double> redshift_of(const hdf5::InputFile& file) {

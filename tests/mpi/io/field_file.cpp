@@ -173,7 +173,7 @@ TEST_CASE("haloes are those of the catalogue's rows") {
              folder, folder + "/fof_subhalo_tab_042", folder + "/fof_subhalo_tab_042.0.hdf5"}) {
       const HaloList list = read_haloes(path, 8);
       REQUIRE(list.haloes.size() == 8);
-      CHECK(list.box_length == 50);
+      CHECK(list.box_length == Vec3d{{50, 50, 50}});
       for (Index g = 0; g < 8; ++g) {
         const Halo& halo = list.haloes[static_cast<std::size_t>(g)];
         const auto real = static_cast<double>(g);
