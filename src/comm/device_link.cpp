@@ -117,7 +117,8 @@ std::string LinkedRanks::wait(const std::function<bool()>& is_done) const {
   }
 }
 
-std::string LinkedRanks::settle(std::string error, const std::function<bool()>& is_done) const {
+std::string LinkedRanks::agree_on_outcome(std::string error,
+                                          const std::function<bool()>& is_done) const {
   using Seen = Communicator::State::Seen;
   Communicator::State& state = *comm_.state_;
   const int size = comm_.size();
@@ -139,11 +140,11 @@ std::string LinkedRanks::settle(std::string error, const std::function<bool()>& 
   return fmt::format("rank {}: {}", state.name_of(culprit), comm_.broadcast(error, culprit));
 }
 
-std::string LinkedRanks::settle_or_give_up(const std::string& error,
-                                           const std::function<bool()>& is_done) const {
+std::string LinkedRanks::agree_or_give_up(const std::string& error,
+                                          const std::function<bool()>& is_done) const {
   std::string why;
   try {
-    why = settle(error, is_done);
+    why = agree_on_outcome(error, is_done);
   } catch (...) {
     give_up("an earlier exchange was not brought to its end");  // NCCL would go on by itself
     throw;
@@ -203,7 +204,7 @@ void LinkedRanks::make_links(const Exec& exec) const {
     return is_done;
   };
   const auto is_ready = [&] { return in_time(link.nccl->is_ready()); };
-  if (!settle_or_give_up(attempt.error, is_ready).empty()) return;
+  if (!agree_or_give_up(attempt.error, is_ready).empty()) return;
   // Only messages show whether the devices reach each other: one number goes around.
   Buffer<Index> numbers;
   Index group = 0;
@@ -214,7 +215,7 @@ void LinkedRanks::make_links(const Exec& exec) const {
                                     {{(rank + size - 1) % size, numbers.data() + 1, bytes}},
                                     {}});
   });
-  settle_or_give_up(attempt.error, [&] { return in_time(link.nccl->is_done(group)); });
+  agree_or_give_up(attempt.error, [&] { return in_time(link.nccl->is_done(group)); });
 }
 
 void LinkedRanks::decide(const Exec& exec) const {
@@ -256,7 +257,7 @@ bool LinkedRanks::exchange(const Exec& exec, const kernels::MessageGroup& group)
   Attempt attempt;
   Index number = 0;
   attempt.try_to([&] { number = link.nccl->start(std::get<Cuda>(exec), group); });
-  return settle_or_give_up(attempt.error, [&] { return link.nccl->is_done(number); }).empty();
+  return agree_or_give_up(attempt.error, [&] { return link.nccl->is_done(number); }).empty();
 }
 
 }  // namespace zhalo

@@ -42,13 +42,13 @@ class LinkedRanks {
   /// Waits until `is_done` on this rank, or until something fails on any rank. Returns what failed
   /// first, the same on all ranks; empty: nothing. `error`: what has failed on this rank already.
   /// Collective.
-  std::string settle(std::string error, const std::function<bool()>& is_done) const;
+  std::string agree_on_outcome(std::string error, const std::function<bool()>& is_done) const;
   /// Waits on this rank alone. Returns what failed on this rank, or that another one failed.
   std::string wait(const std::function<bool()>& is_done) const;
-  /// settle(), and give_up() if something failed. CommunicationError on all ranks if some rank's
-  /// device goes on with it all the same.
-  std::string settle_or_give_up(const std::string& error,
-                                const std::function<bool()>& is_done) const;
+  /// agree_on_outcome(), and give_up() if something failed. CommunicationError on all ranks if some
+  /// rank's device goes on with it all the same.
+  std::string agree_or_give_up(const std::string& error,
+                               const std::function<bool()>& is_done) const;
   /// From now on messages go by MPI. On all ranks. Returns whether this rank's device has ended
   /// what was under way.
   bool give_up(const std::string& why) const;

@@ -129,7 +129,7 @@ void send_failure(S& state, Failure& failure, int culprit) {
 /// Returns if no rank has failed: the least of all `otherwise`. Else throws the failure of the
 /// lowest rank that has.
 template <class S>
-Index settle(S& state, const Failure& mine, int rank, Index otherwise = none) {
+Index agree_on_failure(S& state, const Failure& mine, int rank, Index otherwise = none) {
   const Index lowest = smallest(state, mine.kind == ErrorKind::none ? otherwise : rank);
   if (lowest >= possible) return lowest;
   const int culprit = static_cast<int>(lowest);
@@ -152,7 +152,7 @@ bool Communicator::enter(const char* operation, bool may_fail) const {
   if (size_ == 1) return false;
   state_->entered = operation;
   const bool others_may_fail =
-      settle(*state_, {}, rank_, may_fail ? possible : none) == possible;
+      agree_on_failure(*state_, {}, rank_, may_fail ? possible : none) == possible;
   state_->entered = nullptr;
   return others_may_fail;
 }
@@ -161,7 +161,7 @@ bool Communicator::enter(const char* operation, bool may_fail) const {
 void Communicator::tell_others(const Failure& failure) const {
   state_->entered = nullptr;
   try {
-    static_cast<void>(settle(*state_, failure, rank_));
+    static_cast<void>(agree_on_failure(*state_, failure, rank_));
   } catch (const CommunicationError& error) {
     if (!is_broken() || failure.kind == ErrorKind::none) throw;
     throw CommunicationError(

@@ -50,7 +50,7 @@ class Pieces {
   std::vector<Piece> all_;
 };
 
-inline constexpr int window = 16;  ///< messages under way, a direction
+inline constexpr int max_under_way = 16;  ///< messages, a direction
 
 /// Room for the messages under way, where they do not travel from and to their places directly.
 /// Without a pool it is none.
@@ -59,7 +59,8 @@ class Staging {
   Staging(std::shared_ptr<MemoryPool> pool, std::size_t slot_bytes)
       : pool_(std::move(pool)), slot_bytes_(slot_bytes) {
     if (pool_)
-      block_ = static_cast<char*>(pool_->allocate(window * slot_bytes_, "staging of messages"));
+      block_ =
+          static_cast<char*>(pool_->allocate(max_under_way * slot_bytes_, "staging of messages"));
   }
   ~Staging() {
     if (pool_) pool_->deallocate(block_);
@@ -83,11 +84,11 @@ struct Channel {
   int tag = 0;
 };
 
-/// One direction of an exchange, which may grow while it goes on. At most `window` messages are
-/// under way, started in order: the earliest unfinished message of all ranks is under way on both
-/// of its sides, so the exchange ends. So it does where a copy to or from the staging fails, as on
-/// a device that is broken: then the messages travel with anything in them, and failure() is to be
-/// told to all ranks in the end.
+/// One direction of an exchange, which may grow while it goes on. At most `max_under_way` messages
+/// are under way, started in order: the earliest unfinished message of all ranks is under way on
+/// both of its sides, so the exchange ends. So it does where a copy to or from the staging fails,
+/// as on a device that is broken: then the messages travel with anything in them, and failure() is
+/// to be told to all ranks in the end.
 ///
 /// Copies to and from the staging go on while other messages travel.
 class MessageStream {
@@ -98,7 +99,8 @@ class MessageStream {
                 const Exec& exec)
       : direction_(direction), channel_(channel), staging_(staging), exec_(exec) {
     if (!staging_.is_used()) return;
-    copies_ = kernels::on(exec, [](const auto& e) { return kernels::make_copy_queue(e, window); });
+    copies_ =
+        kernels::on(exec, [](const auto& e) { return kernels::make_copy_queue(e, max_under_way); });
   }
   ~MessageStream() = default;
   MessageStream(const MessageStream&) = delete;
@@ -229,7 +231,7 @@ class MessageStream {
   const Exec& exec_;
   std::vector<Piece> pieces_;
   std::vector<bool> is_done_;
-  std::array<Slot, window> slots_;
+  std::array<Slot, max_under_way> slots_;
   std::deque<Slot*> copied_here_;  ///< in the order of their messages
   std::size_t next_ = 0;
   std::size_t done_ = 0;

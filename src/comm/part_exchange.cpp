@@ -152,7 +152,7 @@ struct PartExchange::ByLink final : PartExchange::Streams {
 
   void finish_all(const std::exception_ptr& failure) override {
     const LinkedRanks ranks(comm);  // also those that have no messages
-    const std::string why = ranks.settle_or_give_up(
+    const std::string why = ranks.agree_or_give_up(
         attempt.error, [&] { return num_started == 0 || is_done(num_started - 1); });
     num_done = num_started;
     comm.together([&] {

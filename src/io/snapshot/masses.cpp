@@ -102,7 +102,7 @@ MassSummary scan_masses(const Snapshot& snapshot, const std::vector<int>& types,
   }
   for_each_block(snapshot, ranges, [&](const MassBlock& block) {
     for (Index i = 0; i < block.masses.size(); ++i) {
-      if (!is_mass(block.masses[i])) refuse_mass(snapshot, block, i);
+      if (!is_readable_mass(block.masses[i])) refuse_mass(snapshot, block, i);
       widen(summary, block.masses[i]);
     }
   });

@@ -25,8 +25,8 @@ struct TypeLayout {
   std::vector<Index> first_of_file;
 };
 
-/// Whether a particle may have this mass.
-inline bool is_mass(double value) { return std::isfinite(value) && value >= 0; }
+/// Whether a file may give a particle this mass: 0, too, which a catalogue refuses.
+inline bool is_readable_mass(double value) { return std::isfinite(value) && value >= 0; }
 
 struct Snapshot::State {
   SnapshotInfo info;

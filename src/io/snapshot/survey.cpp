@@ -205,12 +205,12 @@ TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
   summary.double_velocities = layout.velocity.bytes > 4;
   summary.double_masses = layout.mass.bytes > 4;
   if (const auto user = overrides.masses.find(type); user != overrides.masses.end()) {
-    if (!is_mass(user->second))
+    if (!is_readable_mass(user->second))
       throw InputError(fmt::format(
           "the mass {} that is given for type {} is negative or not finite", user->second, type));
     summary.mass_source = "user";
     summary.uniform_mass = user->second;
-  } else if (is_mass(table_mass) && table_mass > 0) {
+  } else if (is_readable_mass(table_mass) && table_mass > 0) {
     summary.mass_source = "MassTable";
     summary.uniform_mass = table_mass;
   } else if (!layout.mass.name.empty()) {
@@ -221,7 +221,7 @@ TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
 
 /// Of one that is no mass; 0 is what codes write where masses are in datasets.
 void warn_of_table_mass(int type, double value, SnapshotInfo& info) {
-  if (info.types[static_cast<std::size_t>(type)].count == 0 || is_mass(value)) return;
+  if (info.types[static_cast<std::size_t>(type)].count == 0 || is_readable_mass(value)) return;
   info.warnings.push_back(
       fmt::format("'{}': Header/MassTable has {:g} for type {}, which is no mass: it is not used",
                   info.path, value, type));
