@@ -87,6 +87,7 @@ StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
   }
 }
 
+// What is of a commit is empty before and after it.
 StagedFiles::StagedFiles(StagedFiles&& other) noexcept
     : comm_(other.comm_),
       directory_(std::move(other.directory_)),
@@ -96,7 +97,8 @@ StagedFiles::StagedFiles(StagedFiles&& other) noexcept
       retired_(std::exchange(other.retired_, {})),
       staged_(std::exchange(other.staged_, {})),
       joined_(std::exchange(other.joined_, {})),
-      synced_(other.synced_) {}
+      synced_(other.synced_),
+      is_locked_(std::exchange(other.is_locked_, false)) {}
 
 StagedFiles::~StagedFiles() { discard(); }
 
