@@ -1,12 +1,18 @@
 /// The files that a run reads and writes, by name.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "zhalo/comm/communicator.hpp"
 
 namespace zhalo::app {
+
+/// About as much as files take besides their results, for groups and attributes.
+inline std::size_t header_bytes(Index num_files) {
+  return static_cast<std::size_t>(num_files) * (64 << 10);
+}
 
 /// Results in one file or in several with a common name.
 struct OutputName {

@@ -109,8 +109,6 @@ void warn_of_haloes(const io::HaloList& list, Plan& plan) {
                   plan.options.haloes, *theirs, *ours));
 }
 
-/// Of a file, with room for its groups and attributes.
-constexpr double header_bytes = 64 << 10;
 /// Of the program, its libraries and messages.
 constexpr double rank_bytes = 48 << 20;
 
@@ -154,7 +152,8 @@ app::Estimate<double> estimate_needs(const Plan& plan) {
                              bytes_to_paint(plan, particles) + picture + rank_bytes;
   estimate.memory = ranks * estimate.memory_per_rank;
   if (writes_field(plan.options))
-    estimate.output = cells * sizeof(float) + static_cast<double>(plan.num_files) * header_bytes;
+    estimate.output =
+        cells * sizeof(float) + static_cast<double>(app::header_bytes(plan.num_files));
   return estimate;
 }
 

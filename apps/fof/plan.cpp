@@ -115,13 +115,10 @@ std::size_t row_bytes(const io::SnapshotInfo& info) {
   return 200 + 24 * columns;
 }
 
-/// Of a file, with room for the groups and attributes that it has.
-constexpr std::size_t header_bytes = 64 << 10;
-
 /// Of each kind.
-std::size_t num_files(const Plan& plan) {
+Index num_files(const Plan& plan) {
   const Index numbered = plan.files.num_files > 0 ? plan.files.num_files : plan.ranks.num_ranks;
-  return static_cast<std::size_t>(numbered + (plan.files.master ? 1 : 0));
+  return numbered + (plan.files.master ? 1 : 0);
 }
 
 /// Of the run that the rest of the plan describes, as measured on the host.
@@ -145,11 +142,11 @@ Estimate estimate_needs(const Plan& plan) {
   const auto max_groups =
       static_cast<std::size_t>(std::min(plan.num_linked, counted / plan.min_size));
   estimate.catalogue_limit +=
-      num_files(plan) * header_bytes + max_groups * row_bytes(plan.snapshot);
+      app::header_bytes(num_files(plan)) + max_groups * row_bytes(plan.snapshot);
   estimate.memory += max_groups * group_bytes(plan);
   const auto ranks = static_cast<std::size_t>(plan.ranks.num_ranks);
   estimate.memory_per_rank = (estimate.memory + ranks - 1) / ranks;
-  if (plan.membership) estimate.membership += num_files(plan) * header_bytes;
+  if (plan.membership) estimate.membership += app::header_bytes(num_files(plan));
   return estimate;
 }
 

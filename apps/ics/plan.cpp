@@ -33,7 +33,6 @@ LinearPower power_of(const Communicator& comm, const Options& options) {
 }
 
 app::Estimate<double> estimate_needs(const Plan& plan) {
-  constexpr double header_bytes = 64 << 10;  // of a file, with its groups and attributes
   constexpr double rank_bytes = 32 << 20;
   const double real = plan.options.double_precision ? sizeof(double) : sizeof(float);
   const auto particles = static_cast<double>(plan.num_particles);
@@ -46,7 +45,7 @@ app::Estimate<double> estimate_needs(const Plan& plan) {
   estimate.memory_per_rank = planes * side * side * each + rank_bytes;
   estimate.memory = particles * each + plan.ranks.num_ranks * rank_bytes;
   estimate.output = particles * (6 * real + sizeof(std::uint64_t)) +
-                    static_cast<double>(plan.num_files) * header_bytes;
+                    static_cast<double>(app::header_bytes(plan.num_files));
   return estimate;
 }
 

@@ -121,9 +121,6 @@ std::size_t search_bytes(std::size_t real_bytes, int ranks) {
 /// The lists of a chunk, their buffers, and what goes with each rank.
 constexpr std::size_t rank_bytes = 128 << 20;
 
-/// Of a file, with room for its groups and attributes.
-constexpr std::size_t header_bytes = 64 << 10;
-
 /// Of a query's row in the results.
 std::size_t row_bytes(const Plan& plan, std::size_t real_bytes) {
   const std::size_t list = static_cast<std::size_t>(plan.options.k) * (real_bytes + sizeof(Index));
@@ -148,7 +145,7 @@ app::Estimate<std::size_t> estimate_needs(const Plan& plan) {
   const std::size_t search = search_bytes(real_bytes, plan.ranks.num_ranks);
   const std::size_t results = queries * row_bytes(plan, real_bytes);
   app::Estimate<std::size_t> estimate;
-  estimate.output = results + static_cast<std::size_t>(plan.num_files) * header_bytes;
+  estimate.output = results + app::header_bytes(plan.num_files);
   estimate.memory =
       results + particles * (columns_bytes(plan, real_bytes) + search) + ranks * rank_bytes;
   if (plan.query) estimate.memory += queries * (3 * real_bytes + search);
