@@ -32,8 +32,8 @@ namespace {
 
 /// Bad masses, types and labels, of all ranks.
 struct InputSummary {
-  BadParticles masses;
-  BadParticles types;
+  NumAndFirst masses;
+  NumAndFirst types;
   Index num_bad_labels = 0;
 };
 

@@ -42,13 +42,13 @@ inline void validate_same(const Box& here, const Box& elsewhere) {
 }
 
 /// Particles of all ranks that cannot be used.
-struct BadParticles {
+struct NumAndFirst {
   Index num = 0;
   Index first = 0;  ///< as a global index; without meaning if there are none
 };
 
 /// Of `num` on this rank, whose first is `first` if there are any. Collective.
-BadParticles bad_of_ranks(const Communicator& comm, Index num, Index first);
+NumAndFirst bad_of_ranks(const Communicator& comm, Index num, Index first);
 
 /// Work on this rank whose errors are told later.
 struct Attempt {

@@ -46,7 +46,7 @@ void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
   validate(are_equal(comm, numbers), "{} differ between ranks (must be the same on all)", what);
 }
 
-BadParticles bad_of_ranks(const Communicator& comm, Index num, Index first) {
+NumAndFirst bad_of_ranks(const Communicator& comm, Index num, Index first) {
   return {comm.sum(num), comm.min(num > 0 ? first : std::numeric_limits<Index>::max())};
 }
 

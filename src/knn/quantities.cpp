@@ -98,7 +98,7 @@ void QuantityInput<Real>::validate_masses(const Context& context,
     first_bad = std::min(
         first_bad, global_index.empty() ? first_of_rank + static_cast<Index>(i) : global_index[i]);
   }
-  const BadParticles bad = bad_of_ranks(comm, num_bad, first_bad);
+  const NumAndFirst bad = bad_of_ranks(comm, num_bad, first_bad);
   validate(bad.num == 0,
            "{} of {} particles have a mass that is negative or not finite (NaN or infinite), the "
            "first is particle {}; give masses, or repair the snapshot",

@@ -110,9 +110,14 @@ TEST_CASE("the first bad particle is that of all ranks") {
     for (Index i = first; i < num; i += 50) bad.type[static_cast<std::size_t>(i)] = 3;
     fails(bad, Catch::EndsWith("announced, the first is particle " + std::to_string(first)));
   }
-  Sample bad = sample;
-  bad.type.assign(bad.type.size(), 3);  // one for all
-  fails(bad, Catch::Contains("have a type beyond the 3"));
+  // One type for all, as a domain finds by itself.
+  const Part<float> part(context.exec, sample, {Index{100} * context.comm.rank(), 100},
+                         context.comm.rank(), Columns::none);
+  const std::uint8_t three = 3;
+  Particles<float> of_one_type = part.particles();
+  for (ParticleSegment<float>& segment : of_one_type.segments) segment.type = {&three, 0};
+  CHECK_THROWS_WITH(make_catalogue(context, of_one_type, sample.box, part.label(), sample.options),
+                    Catch::Contains("have a type beyond the 3"));
 }
 
 TEST_CASE("bad input on one rank is the same error on all") {
