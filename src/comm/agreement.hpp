@@ -47,8 +47,9 @@ struct NumAndFirst {
   Index first = 0;  ///< as a global index; without meaning if there are none
 };
 
-/// Of `num` on this rank, whose first is `first` if there are any. Collective.
-NumAndFirst bad_of_ranks(const Communicator& comm, Index num, Index first);
+/// Of `num` on this rank. If there are any, `first` is the first of them, counted from this rank's
+/// particle with the global index `index_of_rank`. Collective.
+NumAndFirst bad_of_ranks(const Communicator& comm, Index num, Index first, Index index_of_rank = 0);
 
 /// Work on this rank whose errors are told later.
 struct Attempt {

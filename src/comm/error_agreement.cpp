@@ -46,8 +46,9 @@ void validate_equal(const Communicator& comm, const std::vector<Index>& numbers,
   validate(are_equal(comm, numbers), "{} differ between ranks (must be the same on all)", what);
 }
 
-NumAndFirst bad_of_ranks(const Communicator& comm, Index num, Index first) {
-  return {comm.sum(num), comm.min(num > 0 ? first : std::numeric_limits<Index>::max())};
+NumAndFirst bad_of_ranks(const Communicator& comm, Index num, Index first, Index index_of_rank) {
+  const Index index = num > 0 ? index_of_rank + first : std::numeric_limits<Index>::max();
+  return {comm.sum(num), comm.min(index)};
 }
 
 struct Failure {

@@ -57,13 +57,13 @@ void validate_memory_of(const Exec& exec, const ParticleSegment<Real>& segment, 
 void validate_positions(const Communicator& comm, const GlobalRange& range,
                         const kernels::PositionSummary& summary, const PositionsOf& of) {
   const NumAndFirst not_finite =
-      bad_of_ranks(comm, summary.num_not_finite, range.first + summary.first_not_finite);
+      bad_of_ranks(comm, summary.num_not_finite, summary.first_not_finite, range.first);
   validate(not_finite.num == 0,
            "{} of {} {} have a position that is not finite (NaN or infinite), the first is {} {}; "
            "remove them or repair the snapshot",
            not_finite.num, range.total, of.many, of.one, not_finite.first);
   const NumAndFirst outside =
-      bad_of_ranks(comm, summary.num_outside, range.first + summary.first_outside);
+      bad_of_ranks(comm, summary.num_outside, summary.first_outside, range.first);
   validate(outside.num == 0,
            "{} of {} {} lie outside the box, which is not periodic; the first is {} {}; "
            "give the right box, or none",
@@ -103,7 +103,7 @@ void validate_distance(const Context& context, const kernels::ParticlesView<Real
     return kernels::summarize_positions(exec, particles, without_far_away(box));
   });
   const NumAndFirst outside =
-      bad_of_ranks(context.comm, found.num_outside, extent.range.first + found.first_outside);
+      bad_of_ranks(context.comm, found.num_outside, found.first_outside, extent.range.first);
   validate(outside.num == 0,
            "{} of {} {} lie more than {:.0f} box sides outside the periodic box, too far to know "
            "where they belong in it; the first is {} {}; check the box size and its unit, remove "

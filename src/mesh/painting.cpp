@@ -94,7 +94,7 @@ WeightScale choose_scale(const Context& context, const GlobalRange& range, const
                          kernels::PaintInput<Real> painted) {
   const Communicator& comm = context.comm;
   const kernels::WeightSummary& summary = looked.weights;
-  const NumAndFirst bad = bad_of_ranks(comm, summary.num_bad, range.first + summary.first_bad);
+  const NumAndFirst bad = bad_of_ranks(comm, summary.num_bad, summary.first_bad, range.first);
   validate(bad.num == 0,
            "{} of {} particles have a {} not finite (NaN or infinite), the first is particle {}; "
            "remove them or repair the snapshot",
