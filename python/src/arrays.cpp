@@ -32,6 +32,8 @@ int precision_of(nb::handle dtype) {
 
 nb::object as_numpy(nb::handle values) {
   const nb::module_ numpy = nb::module_::import_("numpy");
+  if (nb::cast<bool>(numpy.attr("ma").attr("is_masked")(values)))
+    refuse("the array has masked elements; leave them out, as with array[~mask]");
   const nb::object array = numpy.attr("asarray")(values);
   const nb::object native = numpy.attr("asarray")(
       array, nb::arg("dtype") = array.attr("dtype").attr("newbyteorder")("="));
@@ -40,7 +42,16 @@ nb::object as_numpy(nb::handle values) {
   return native.attr("copy")();
 }
 
-Array as_array(const nb::object& numpy_array) { return nb::cast<Array>(numpy_array); }
+Array as_array(const nb::object& numpy_array) {
+  Array array;
+  if (nb::try_cast(numpy_array, array)) return array;
+  refuse("an array has elements of " + dtype_name(numpy_array.attr("dtype")) +
+         ", which zhalo cannot use; convert them, as with numpy.asarray(values, numpy.float64)");
+}
+
+bool is_one_value(nb::handle value) {
+  return nb::cast<int>(nb::module_::import_("numpy").attr("ndim")(value)) == 0;
+}
 
 int precision_of(const Array& values, const char* what) {
   if (values.dtype() == nb::dtype<double>()) return ZHALO_DOUBLE;

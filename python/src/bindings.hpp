@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -88,6 +89,16 @@ using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 /// What was given as an array of numpy, in this machine's byte order and with positive strides:
 /// without a copy where it is that already.
 nb::object as_numpy(nb::handle values);
+/// Whether it is a number (or what else numpy takes for one value), and no array.
+bool is_one_value(nb::handle value);
+/// The value as T. InputError if it is none.
+template <class T>
+T one_value(nb::handle value, const char* what) {
+  T converted{};
+  const nb::object item = nb::module_::import_("numpy").attr("asarray")(value).attr("item")();
+  if (!nb::try_cast(item, converted)) refuse(std::string(what) + " is no such number");
+  return converted;
+}
 /// The same as nanobind sees it, which keeps the memory alive.
 Array as_array(const nb::object& numpy_array);
 /// The precision of an array's numbers; InputError for other numbers than float32 and float64.
@@ -105,7 +116,11 @@ template <class T>
 struct NewArray {
   explicit NewArray(std::vector<std::size_t> shape) : shape_(std::move(shape)) {
     for (const std::size_t length : shape_) size_ *= length;
-    values_.reset(new T[size_]);
+    values_.reset(new (std::nothrow) T[size_]);
+    if (values_ == nullptr) {
+      throw StatusError(ZHALO_OUT_OF_MEMORY, "an array of " + std::to_string(size_) +
+                                                 " numbers does not fit into memory");
+    }
   }
 
   T* data() { return values_.get(); }

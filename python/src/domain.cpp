@@ -47,7 +47,10 @@ std::vector<const Particles*> species_of(nb::handle particles, nb::object& made)
   const bool is_list = nb::isinstance<nb::list>(particles) || nb::isinstance<nb::tuple>(particles);
   if (is_list && nb::len(particles) > 0 && nb::isinstance<Particles>(particles[0])) {
     std::vector<const Particles*> species;
-    for (const nb::handle one : particles) species.push_back(nb::cast<const Particles*>(one));
+    for (const nb::handle one : particles) {
+      if (!nb::isinstance<Particles>(one)) refuse("give each species as zhalo.Particles");
+      species.push_back(nb::cast<const Particles*>(one));
+    }
     return species;
   }
   made = nb::type<Particles>()(particles);
@@ -114,6 +117,11 @@ A domain has a copy of what it needs: the arrays may change afterwards. Results 
 which particles were given.)")
       .def(nb::new_(&make_domain), nb::arg("particles"), nb::arg("box") = nb::none(),
            nb::arg("context") = nb::none(), nb::arg("min_length") = 0.0)
+      .def("__repr__",
+           [](const Domain& domain) {
+             return "<zhalo.Domain of " + std::to_string(domain.counts(0).num_total) +
+                    " particles>";
+           })
       .def(
           "num", [](const Domain& domain, int species) { return domain.counts(species).num; },
           nb::arg("species") = 0, "Particles of a species that this rank gave.")

@@ -16,11 +16,11 @@ struct Field {
 
 std::array<std::int64_t, 3> grid_of(nb::handle num) {
   std::array<std::int64_t, 3> cells{};
-  if (nb::isinstance<nb::int_>(num)) {
-    cells.fill(nb::cast<std::int64_t>(num));
-    return cells;
-  }
-  return nb::cast<std::array<std::int64_t, 3>>(num);
+  if (is_one_value(num))
+    cells.fill(one_value<std::int64_t>(num, "the number of cells"));
+  else if (!nb::try_cast(num, cells))
+    refuse("the numbers of cells must be one, or three");
+  return cells;
 }
 
 /// How particles are painted: what fields and spectra have in common.

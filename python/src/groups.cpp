@@ -1,4 +1,5 @@
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
@@ -179,6 +180,16 @@ Larger groups come first, then smaller labels. Each rank has an equal share of c
 catalogue["GroupMass"] is a property of its rows, and keys() names all of them. They are those that
 the command fof writes, but for GroupVel.)")
       .def("__len__", &Catalogue::num_groups)
+      .def("__repr__",
+           [](const Catalogue& table) {
+             return "<zhalo.Catalogue of " + std::to_string(table.counts().num_groups_total) +
+                    " groups>";
+           })
+      .def("__contains__",
+           [](const Catalogue&, const std::string& name) {
+             const std::vector<std::string> names = property_names();
+             return std::find(names.begin(), names.end(), name) != names.end();
+           })
       .def("keys", [](const Catalogue&) { return property_names(); })
       .def("__getitem__", &property_of, nb::arg("name"))
       .def_prop_ro("length", &row_numbers<zhalo_catalogue_get_lengths>, "Number of members.")

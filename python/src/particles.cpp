@@ -5,20 +5,15 @@
 namespace zhalo::python {
 namespace {
 
-bool is_number(nb::handle value) {
-  return nb::isinstance<nb::float_>(value) || nb::isinstance<nb::int_>(value);
-}
-
 /// Types as bytes. InputError for numbers that are none, or are not 0 to 255.
 nb::object as_bytes(nb::handle types) {
   const nb::object array = as_numpy(types);
   const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
   if (kind != "i" && kind != "u") refuse("the types are not whole numbers");
   if (nb::cast<std::int64_t>(array.attr("size")) > 0) {
-    const nb::object lowest = array.attr("min")();
-    const nb::object highest = array.attr("max")();
-    if (nb::cast<int>(nb::int_(lowest)) < 0 || nb::cast<int>(nb::int_(highest)) > 255)
-      refuse("types must be 0 to 255");
+    const bool are_bytes =
+        array.attr("min")() >= nb::int_(0) && array.attr("max")() <= nb::int_(255);
+    if (!are_bytes) refuse("types must be 0 to 255");
   }
   return array.attr("astype")("uint8", nb::arg("copy") = false);
 }
@@ -62,8 +57,8 @@ void Particles::set_rows(zhalo_column* columns, nb::handle rows, const char* wha
 }
 
 void Particles::set_masses(nb::handle masses) {
-  if (is_number(masses)) {
-    view_.uniform_mass = nb::cast<double>(masses);
+  if (is_one_value(masses)) {
+    view_.uniform_mass = one_value<double>(masses, "the mass of all particles");
     if (!(view_.uniform_mass > 0) || std::isinf(view_.uniform_mass))
       refuse("the mass of all particles must be positive and finite");
     return;
@@ -75,8 +70,8 @@ void Particles::set_masses(nb::handle masses) {
 }
 
 void Particles::set_types(nb::handle types) {
-  if (nb::isinstance<nb::int_>(types)) {
-    view_.uniform_type = nb::cast<int>(types);
+  if (is_one_value(types)) {
+    view_.uniform_type = one_value<int>(types, "the type of all particles");
     return;
   }
   const Array array = keep(as_bytes(types));

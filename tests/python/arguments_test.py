@@ -28,6 +28,13 @@ REFUSED = {
     "positive and finite": lambda: zhalo.Particles(POSITIONS, masses=0),
     "whole numbers": lambda: zhalo.Particles(POSITIONS, types=np.ones(100)),
     "0 to 255": lambda: zhalo.Particles(POSITIONS, types=np.full(100, 256)),
+    "type of all particles is no such": lambda: zhalo.Particles(POSITIONS, types=10**30),
+    "mass of all particles is no such": lambda: zhalo.Particles(POSITIONS, masses="heavy"),
+    "types must be 0": lambda: zhalo.Particles(POSITIONS, types=np.full(100, 2**63, np.uint64)),
+    "elements of object": lambda: zhalo.Domain(POSITIONS.astype(object), 1.0),
+    "masked": lambda: zhalo.Domain(np.ma.masked_less(POSITIONS, 0.1), 1.0),
+    "as zhalo.Particles": lambda: zhalo.Domain([zhalo.Particles(POSITIONS), POSITIONS], 1.0),
+    "must be one, or three": lambda: DOMAIN.paint((8, 8)),
     "species 1": lambda: GROUPS.labels(1),
     "min_members": lambda: GROUPS.catalogue(0),
     "num_types": lambda: GROUPS.catalogue(num_types=0),
@@ -63,6 +70,24 @@ class Arguments(unittest.TestCase):
         self.assertTrue(issubclass(zhalo.OutOfMemory, MemoryError))
         for kind in (zhalo.OutOfMemory, zhalo.DeviceError, zhalo.CommunicationError):
             self.assertTrue(issubclass(kind, zhalo.Error))
+
+    def test_memory_that_is_not_there(self):
+        with self.assertRaisesRegex(zhalo.OutOfMemory, "does not fit into memory"):
+            DOMAIN.paint(10**6)
+
+    def test_numbers_of_numpy(self):
+        for one in (np.float32(2), np.float64(2), np.array(2.0), 2):
+            particles = zhalo.Particles(POSITIONS, masses=one, types=np.uint8(1))
+            haloes = zhalo.Domain(particles, np.float32(1)).friends_of_friends(0.2).catalogue(
+                np.int64(2), num_types=2
+            )
+            np.testing.assert_array_equal(haloes["GroupMass"], 2 * haloes.length)
+            np.testing.assert_array_equal(haloes.length_by_type[:, 1], haloes.length)
+        self.assertEqual(DOMAIN.paint(np.int64(4)).values.shape, (4, 4, 4))
+        self.assertEqual(DOMAIN.paint(np.array([4, 3, 2])).values.shape, (4, 3, 2))
+        self.assertEqual(repr(DOMAIN), "<zhalo.Domain of 100 particles>")
+        self.assertIn("GroupPos", HALOES)
+        self.assertNotIn("GroupVel", HALOES)
 
     def test_arrays_may_change_and_go_once_the_domain_is_made(self):
         rows = POSITIONS.copy()
