@@ -7,9 +7,12 @@ std::string dtype_name(nb::handle dtype) {
   return nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(dtype).attr("name"));
 }
 
-bool has_backward_stride(const nb::object& array) {
+/// Strides that are negative, 0, or not a whole number of elements.
+bool has_odd_stride(const nb::object& array) {
+  const auto size = nb::cast<std::int64_t>(array.attr("itemsize"));
   for (const nb::handle stride : nb::tuple(array.attr("strides"))) {
-    if (nb::cast<std::int64_t>(stride) <= 0) return true;
+    const auto bytes = nb::cast<std::int64_t>(stride);
+    if (bytes <= 0 || bytes % size != 0) return true;
   }
   return false;
 }
@@ -38,7 +41,7 @@ nb::object as_numpy(nb::handle values) {
   const nb::object native = numpy.attr("asarray")(
       array, nb::arg("dtype") = array.attr("dtype").attr("newbyteorder")("="));
   const bool is_empty = nb::cast<std::int64_t>(native.attr("size")) == 0;
-  if (is_empty || !has_backward_stride(native)) return native;
+  if (is_empty || !has_odd_stride(native)) return native;
   return native.attr("copy")();
 }
 

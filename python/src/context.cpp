@@ -15,6 +15,7 @@ std::string library_version() {
 /// The communicator of mpi4py as a number of Fortran. InputError if mpi4py has another MPI than
 /// zhalo, because handles of one make no sense to the other.
 MPI_Fint handle_of(nb::handle comm) {
+  if (!nb::hasattr(comm, "py2f")) refuse("comm must be a communicator of mpi4py, or None");
   const std::string ours = library_version();
   const auto theirs =
       nb::cast<std::string>(nb::module_::import_("mpi4py.MPI").attr("Get_library_version")());

@@ -8,15 +8,16 @@ namespace {
 /// One value for each axis: a number for all of them, or a sequence of 2 or 3.
 template <class T>
 std::array<T, 3> per_axis(nb::handle value, const char* what) {
+  const nb::object plain = nb::module_::import_("numpy").attr("asarray")(value).attr("tolist")();
   T one{};
   std::vector<T> several;
   std::array<T, 3> values{};
-  if (nb::try_cast(value, one)) {
+  if (nb::try_cast(plain, one)) {
     values.fill(one);
-  } else if (nb::try_cast(value, several) && (several.size() == 2 || several.size() == 3)) {
+  } else if (nb::try_cast(plain, several) && (several.size() == 2 || several.size() == 3)) {
     std::copy(several.begin(), several.end(), values.begin());
   } else {
-    refuse(std::string(what) + " must be one number, or one for each axis");
+    refuse(std::string(what) + " must be one value, or one for each axis");
   }
   return values;
 }
@@ -132,8 +133,9 @@ which particles were given.)")
       .def_prop_ro(
           "num_wrapped", [](const Domain& domain) { return domain.counts(0).num_wrapped; },
           "Particles of all species and ranks that were outside a periodic axis.")
-      .def_prop_ro("num_species",
-                   [](const Domain& domain) { return domain.counts(0).num_species; });
+      .def_prop_ro(
+          "num_species", [](const Domain& domain) { return domain.counts(0).num_species; },
+          "Species that were given.");
 }
 
 }  // namespace zhalo::python

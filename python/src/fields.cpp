@@ -126,13 +126,15 @@ One number for each bin of one fundamental, up to the Nyquist frequency. All ran
       .def_prop_ro("k", &numbers_of<&zhalo_power_bin::k_mean>, "Mean of the modes of each bin.")
       .def_prop_ro("power", &numbers_of<&zhalo_power_bin::power>,
                    "Volume times the mean square of the modes. It includes the shot noise.")
-      .def_prop_ro("num_modes", &numbers_of<&zhalo_power_bin::num_modes>)
+      .def_prop_ro("num_modes", &numbers_of<&zhalo_power_bin::num_modes>, "k and -k count as two.")
       .def_prop_ro("k_lo", &numbers_of<&zhalo_power_bin::k_lo>, "Where bins begin.")
       .def_prop_ro("k_hi", &numbers_of<&zhalo_power_bin::k_hi>, "Where bins end.")
       .def_prop_ro(
           "shot_noise", [](const PowerSpectrum& of) { return of.report.shot_noise; },
           "Of particles at random positions.")
-      .def_prop_ro("nyquist", [](const PowerSpectrum& of) { return of.report.nyquist; });
+      .def_prop_ro(
+          "nyquist", [](const PowerSpectrum& of) { return of.report.nyquist; },
+          "The Nyquist frequency, where the last bin ends.");
 }
 
 }  // namespace

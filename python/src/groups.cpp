@@ -148,10 +148,12 @@ nb::object in_group_order(const Catalogue& catalogue, const nb::args& columns) {
   std::vector<nb::object> rows;
   std::vector<zhalo_elements> elements;
   for (std::size_t species = 0; species < columns.size(); ++species) {
-    rows.push_back(numpy.attr("ascontiguousarray")(columns[species]));
+    rows.push_back(numpy.attr("ascontiguousarray")(as_numpy(columns[species])));
     elements.push_back(elements_of(rows.back(), catalogue.num[species], species));
     if (!rows.back().attr("dtype").equal(rows[0].attr("dtype")))
-      refuse("the arrays of the species have different types of numbers");
+      refuse("the arrays of the species have different types of numbers; convert them to one");
+    if (elements.back().element_bytes != elements[0].element_bytes)
+      refuse("the rows of the species have different shapes");
   }
   const std::int64_t num = catalogue.counts().num_members;
   auto shape = nb::cast<std::vector<std::int64_t>>(rows[0].attr("shape"));
@@ -190,8 +192,10 @@ the command fof writes, but for GroupVel.)")
              const std::vector<std::string> names = property_names();
              return std::find(names.begin(), names.end(), name) != names.end();
            })
-      .def("keys", [](const Catalogue&) { return property_names(); })
-      .def("__getitem__", &property_of, nb::arg("name"))
+      .def(
+          "keys", [](const Catalogue&) { return property_names(); }, "Names of the properties.")
+      .def("__getitem__", &property_of, nb::arg("name"),
+           "A property of this rank's rows. Without velocities, those of velocity are NaN.")
       .def_prop_ro("length", &row_numbers<zhalo_catalogue_get_lengths>, "Number of members.")
       .def_prop_ro("label", &row_numbers<zhalo_catalogue_get_labels>,
                    "Smallest global index in the group, of species 0.")
@@ -209,18 +213,24 @@ ranks.)")
 
 Give one array for each species, with an element or a row for each particle that this rank gave, of
 any type of numbers.)")
-      .def_prop_ro("num_groups_total",
-                   [](const Catalogue& table) { return table.counts().num_groups_total; })
-      .def_prop_ro("num_members_total",
-                   [](const Catalogue& table) { return table.counts().num_members_total; })
+      .def_prop_ro(
+          "num_groups_total",
+          [](const Catalogue& table) { return table.counts().num_groups_total; },
+          "Rows of all ranks.")
+      .def_prop_ro(
+          "num_members_total",
+          [](const Catalogue& table) { return table.counts().num_members_total; },
+          "Members of all groups and ranks.")
       .def_prop_ro(
           "first_group", [](const Catalogue& table) { return table.counts().first_group; },
           "Row, over all ranks, of this rank's first one.")
       .def_prop_ro(
           "first_member", [](const Catalogue& table) { return table.counts().first_member; },
           "Place of members[0] in the order of all members.")
-      .def_prop_ro("has_velocities",
-                   [](const Catalogue& table) { return table.counts().has_velocities != 0; })
+      .def_prop_ro(
+          "has_velocities",
+          [](const Catalogue& table) { return table.counts().has_velocities != 0; },
+          "Whether all particles have velocities.")
       .def_prop_ro("checksum", &checksum_of,
                    "Of all rows and members, as the command fof shows it.");
 }

@@ -1,3 +1,6 @@
+#include <exception>
+#include <typeinfo>
+
 #include "bindings.hpp"
 
 namespace zhalo::python {
@@ -37,6 +40,9 @@ void bind_exceptions(nb::module_& module) {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
+    } catch (const std::bad_cast&) {
+      const nb::object type = nb::module_::import_("zhalo._zhalo").attr("InputError");
+      PyErr_SetString(type.ptr(), "an argument is of a kind that zhalo cannot use");
     } catch (const StatusError& failed) {
       const nb::object type =
           nb::module_::import_("zhalo._zhalo").attr(exception_of(failed.status()));
@@ -50,6 +56,8 @@ void bind_exceptions(nb::module_& module) {
 
 NB_MODULE(_zhalo, module) {
   using namespace zhalo::python;
+  // Objects that live until the process ends are no concern of the user.
+  nanobind::set_leak_warnings(false);
   bind_exceptions(module);
   bind_context(module);
   bind_domain(module);

@@ -16,7 +16,19 @@ struct Search {
   Search(const Domain& among, nb::handle given_points, int queries, int targets) : domain(among) {
     options.queries = queries;
     options.targets = targets;
-    if (!given_points.is_none()) points.emplace(given_points, nb::none(), nb::none(), nb::none());
+    if (!given_points.is_none()) set_points(given_points);
+  }
+
+  /// Points have the precision of the particles. float32 becomes float64 without a loss.
+  void set_points(nb::handle given) {
+    nb::object rows = as_numpy(given);
+    const auto name = nb::cast<std::string>(rows.attr("dtype").attr("name"));
+    if (name == "float32" && domain.precision() == ZHALO_DOUBLE)
+      rows = rows.attr("astype")("float64");
+    const bool is_empty = nb::cast<std::int64_t>(rows.attr("size")) == 0;
+    if (name == "float64" && domain.precision() == ZHALO_FLOAT && !is_empty)
+      refuse("points must be float32, as the particles are: points.astype(numpy.float32)");
+    points.emplace(rows, nb::none(), nb::none(), nb::none());
   }
 
   void set_k(int k) {
@@ -104,8 +116,9 @@ void bind_neighbours(nb::module_& module) {
            nb::arg("queries") = 0, nb::arg("targets") = 0, nb::arg("include_self") = true,
            nb::arg("max_radius") = nb::none(), R"(The k nearest particles of each query, exactly.
 
-Returns distances and global indices, (queries, k) each, nearest first. Equal distances are in the
-order of indices. Rows with fewer neighbours end with infinity and -1.
+Returns distances and indices, (queries, k) each, nearest first. Indices count the particles of
+species `targets` over all ranks. Equal distances are in the order of indices. Rows with fewer
+neighbours end with infinity and -1.
 
 points        positions of the queries; None: the particles of species `queries`
 targets       the species that the neighbours are of

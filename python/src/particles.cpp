@@ -22,8 +22,12 @@ nb::object as_bytes(nb::handle types) {
 
 Particles::Particles(nb::handle positions, nb::handle velocities, nb::handle masses,
                      nb::handle types) {
-  const nb::object rows = as_numpy(positions);
-  const auto shape = nb::cast<std::vector<std::int64_t>>(rows.attr("shape"));
+  nb::object rows = as_numpy(positions);
+  auto shape = nb::cast<std::vector<std::int64_t>>(rows.attr("shape"));
+  if (shape == std::vector<std::int64_t>{0}) {  // an empty list, of a rank without particles
+    shape = {0, 3};
+    rows = rows.attr("reshape")(0, 3);
+  }
   if (shape.size() != 2 || shape[1] < 2 || shape[1] > 3)
     refuse("positions must have the shape (number, 3) or (number, 2)");
   view_.num = shape[0];

@@ -16,10 +16,10 @@ REFUSED = {
     "must be positive": lambda: DOMAIN.friends_of_friends(-1),
     "not finite": lambda: zhalo.Domain(POSITIONS * np.nan, 1.0),
     "shape": lambda: zhalo.Domain(POSITIONS[:, :1], 1.0),
-    "(number, 3)": lambda: zhalo.Domain([], 1.0),
+    "(number, 3)": lambda: zhalo.Domain([1.0, 2.0, 3.0], 1.0),
     "neither float32 nor float64": lambda: zhalo.Domain(POSITIONS.astype(int), 1.0),
     "lengths of a box": lambda: zhalo.Domain(POSITIONS, (1, 2, 3, 4)),
-    "must be one number": lambda: zhalo.Domain(POSITIONS, "long"),
+    "must be one value": lambda: zhalo.Domain(POSITIONS, "long"),
     "has no length": lambda: zhalo.Domain(POSITIONS, 0.0),
     "smallest length": lambda: zhalo.Domain(POSITIONS, 1.0, min_length=-1),
     "100 positions and 99 velocities": lambda: zhalo.Particles(POSITIONS, POSITIONS[:-1]),
@@ -45,7 +45,17 @@ REFUSED = {
     "k must be": lambda: DOMAIN.knn(0),
     "k is 5000": lambda: DOMAIN.knn(5000),
     "radius must be": lambda: DOMAIN.knn(max_radius=0),
-    "points are in float": lambda: DOMAIN.knn(points=POSITIONS.astype(np.float32)),
+    "comm must be": lambda: zhalo.Context(1),
+    "points must be float32": lambda: zhalo.Domain(POSITIONS.astype(np.float32), 1.0).knn(
+        points=POSITIONS
+    ),
+    "different shapes": lambda: zhalo.Domain(
+        [zhalo.Particles(POSITIONS), zhalo.Particles(POSITIONS)], 1.0
+    )
+    .friends_of_friends(0.1)
+    .catalogue(1)
+    .in_group_order(np.zeros((100, 2)), np.zeros((100, 3))),
+    "elements of str": lambda: zhalo.Domain(POSITIONS.astype(str), 1.0),
     "(must be one of kth_radius": lambda: DOMAIN.neighbour_quantity("mass"),
     "must be one of ngp": lambda: DOMAIN.paint(8, window="cloud"),
     "0 cells": lambda: DOMAIN.paint(0),
@@ -86,6 +96,14 @@ class Arguments(unittest.TestCase):
         self.assertEqual(DOMAIN.paint(np.int64(4)).values.shape, (4, 4, 4))
         self.assertEqual(DOMAIN.paint(np.array([4, 3, 2])).values.shape, (4, 3, 2))
         self.assertEqual(repr(DOMAIN), "<zhalo.Domain of 100 particles>")
+        single = POSITIONS[:5].astype(np.float32)  # exact in float64
+        np.testing.assert_array_equal(
+            DOMAIN.knn(3, points=single)[1], DOMAIN.knn(3, points=single.astype(np.float64))[1]
+        )
+        axes = np.array([True, True, False])
+        mixed = zhalo.Domain(POSITIONS, zhalo.Box([1, 1, 0], periodic=axes))
+        self.assertEqual(mixed.knn(2)[1].shape, (100, 2))
+        self.assertEqual(zhalo.Domain([], 1.0).num(), 0)
         self.assertIn("GroupPos", HALOES)
         self.assertNotIn("GroupVel", HALOES)
 

@@ -22,6 +22,13 @@ def padded(rows):
     return wide[:, 1:4]
 
 
+def in_records(rows):
+    """The same rows in records whose size is no multiple of a number's."""
+    records = np.zeros(len(rows), [("type", "i1"), ("position", rows.dtype, 3)])
+    records["position"] = rows
+    return records["position"]
+
+
 class Groups(unittest.TestCase):
     def test_labels_in_any_array(self):
         shapes = {
@@ -32,6 +39,7 @@ class Groups(unittest.TestCase):
             "every second": lambda rows: np.repeat(rows, 2, axis=0)[::2],
             "other byte order": lambda rows: rows.astype(rows.dtype.newbyteorder()),
             "list": lambda rows: rows.tolist(),
+            "packed records": in_records,
             "mapped to one place": lambda rows: np.broadcast_to(rows[0], rows.shape),
         }
         for dtype in (np.float32, np.float64):
