@@ -38,18 +38,19 @@ Context make_context(nb::object comm, const std::string& processor, std::optiona
   options.threads = threads.value_or(0);
   options.device = device ? &*device : nullptr;
   options.timeout_seconds = timeout.value_or(0);
+  using Handle = Owned<zhalo_context, zhalo_context_destroy>;
   if (comm.is_none()) {
-    return {Owned<zhalo_context, zhalo_context_destroy>(
+    return {std::make_shared<Handle>(
         [&](zhalo_context** made) { return zhalo_context_create_alone(&options, made); })};
   }
   const MPI_Fint handle = handle_of(comm);
-  return {Owned<zhalo_context, zhalo_context_destroy>(
+  return {std::make_shared<Handle>(
       [&](zhalo_context** made) { return zhalo_context_create_f(handle, &options, made); })};
 }
 
 bool is_on_device(const Context& context) {
   int answer = 0;
-  run([&] { return zhalo_context_is_on_device(context.handle.get(), &answer); });
+  run([&] { return zhalo_context_is_on_device(context.handle->get(), &answer); });
   return answer != 0;
 }
 
@@ -73,7 +74,7 @@ timeout    longest wait for other ranks in seconds; None: ZHALO_TIMEOUT, else ha
       .def(
           "release_memory",
           [](const Context& context) {
-            run([&] { return zhalo_context_release_memory(context.handle.get()); });
+            run([&] { return zhalo_context_release_memory(context.handle->get()); });
           },
           "Gives the memory that is kept for later calls back to the system.");
 }

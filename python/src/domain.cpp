@@ -58,22 +58,30 @@ std::vector<const Particles*> species_of(nb::handle particles, nb::object& made)
   return {nb::cast<const Particles*>(made)};
 }
 
+/// The arguments of a domain, and what keeps their arrays alive.
+struct Given {
+  nb::object made;
+  std::vector<zhalo_particles> species;
+  zhalo_box box{};
+};
+
 Domain make_domain(nb::object particles, nb::object box, const Context* context,
                    double min_length) {
-  nb::object made;
-  const std::vector<const Particles*> species = species_of(particles, made);
-  const zhalo_box bounds = box_of(box).view;
-  std::vector<zhalo_particles> views;
-  for (const Particles* one : species) views.push_back(one->view());
+  const Context of =
+      context != nullptr ? *context : nb::cast<const Context&>(nb::type<Context>()());
+  const Given given = of.agreed([&] {
+    Given found;
+    for (const Particles* one : species_of(particles, found.made))
+      found.species.push_back(one->view());
+    found.box = box_of(box).view;
+    return found;
+  });
   const zhalo_domain_options options{min_length};
-  const auto create = [&](const Context& of) {
-    return Domain{Owned<zhalo_domain, zhalo_domain_destroy>([&](zhalo_domain** domain) {
-      return zhalo_domain_create(of.handle.get(), views.data(), static_cast<int>(views.size()),
-                                 &bounds, &options, domain);
-    })};
-  };
-  if (context != nullptr) return create(*context);
-  return create(nb::cast<const Context&>(nb::type<Context>()()));
+  return {of, Owned<zhalo_domain, zhalo_domain_destroy>([&](zhalo_domain** domain) {
+            return zhalo_domain_create(of.handle->get(), given.species.data(),
+                                       static_cast<int>(given.species.size()), &given.box, &options,
+                                       domain);
+          })};
 }
 
 void bind_box(nb::module_& module) {

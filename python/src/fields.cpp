@@ -70,7 +70,9 @@ void paint_as(const Domain& domain, const zhalo_paint_options& options, Field& f
 
 Field paint(const Domain& domain, nb::object num, const std::string& window,
             const std::string& weights, const std::string& values, nb::object dtype, int species) {
-  const zhalo_paint_options options = paint_options({num, window, weights, dtype, species}, values);
+  const zhalo_paint_options options = domain.context.agreed([&] {
+    return paint_options({num, window, weights, dtype, species}, values);
+  });
   Field field;
   run([&] { return zhalo_paint_cells(domain.handle.get(), &options, &field.cells); });
   if (options.precision == ZHALO_FLOAT)
@@ -89,14 +91,17 @@ struct PowerSpectrum {
 PowerSpectrum measure_power(const Domain& domain, nb::object num, const std::string& window,
                             bool interlaced, const std::string& compensation,
                             const std::string& weights, nb::object dtype, int species) {
-  auto options = Painting{num, window, weights, dtype, species}.options<zhalo_power_options>();
-  options.is_interlaced = interlaced ? 1 : 0;
-  options.compensation = choose(compensation,
-                                {{"automatic", ZHALO_COMPENSATE_AUTOMATIC},
-                                 {"none", ZHALO_COMPENSATE_NONE},
-                                 {"window", ZHALO_COMPENSATE_WINDOW},
-                                 {"shot_noise", ZHALO_COMPENSATE_SHOT_NOISE}},
-                                "compensation");
+  const zhalo_power_options options = domain.context.agreed([&] {
+    auto wanted = Painting{num, window, weights, dtype, species}.options<zhalo_power_options>();
+    wanted.is_interlaced = interlaced ? 1 : 0;
+    wanted.compensation = choose(compensation,
+                                 {{"automatic", ZHALO_COMPENSATE_AUTOMATIC},
+                                  {"none", ZHALO_COMPENSATE_NONE},
+                                  {"window", ZHALO_COMPENSATE_WINDOW},
+                                  {"shot_noise", ZHALO_COMPENSATE_SHOT_NOISE}},
+                                 "compensation");
+    return wanted;
+  });
   // Bins are as wide as the fundamental. A grid without cells is zhalo's to refuse.
   const std::int64_t longest = *std::max_element(std::begin(options.num), std::end(options.num));
   PowerSpectrum spectrum;

@@ -10,12 +10,14 @@ namespace {
 
 /// zhalo.Groups. The domain says how many particles there are.
 struct Groups {
+  Context context;
   Owned<zhalo_groups, zhalo_groups_destroy> handle;
   std::vector<std::size_t> num;  ///< that this rank gave, by species
 };
 
 /// zhalo.Catalogue.
 struct Catalogue {
+  Context context;
   Owned<zhalo_catalogue, zhalo_catalogue_destroy> handle;
   std::vector<std::size_t> num;
 
@@ -41,7 +43,7 @@ std::size_t num_of(const std::vector<std::size_t>& num, int species) {
 }
 
 Groups find_groups(const Domain& domain, double linking_length) {
-  return {Owned<zhalo_groups, zhalo_groups_destroy>([&](zhalo_groups** groups) {
+  return {domain.context, Owned<zhalo_groups, zhalo_groups_destroy>([&](zhalo_groups** groups) {
             return zhalo_find_groups(domain.handle.get(), linking_length, groups);
           }),
           num_by_species(domain)};
@@ -55,8 +57,11 @@ nb::object labels_of(const Groups& groups, int species) {
 
 Catalogue make_catalogue(const Groups& groups, std::int64_t min_members, int num_types,
                          const std::optional<std::vector<int>>& counted_types) {
-  if (min_members < 1) refuse("min_members must be at least 1");
-  if (num_types < 1) refuse("num_types must be at least 1");
+  groups.context.agreed([&] {
+    if (min_members < 1) refuse("min_members must be at least 1");
+    if (num_types < 1) refuse("num_types must be at least 1");
+    return true;
+  });
   zhalo_catalogue_options options{};
   options.min_members = min_members;
   options.num_types = num_types;
@@ -64,7 +69,8 @@ Catalogue make_catalogue(const Groups& groups, std::int64_t min_members, int num
     options.counted_types = counted_types->data();
     options.num_counted_types = static_cast<int>(counted_types->size());
   }
-  return {Owned<zhalo_catalogue, zhalo_catalogue_destroy>([&](zhalo_catalogue** made) {
+  return {groups.context,
+          Owned<zhalo_catalogue, zhalo_catalogue_destroy>([&](zhalo_catalogue** made) {
             return zhalo_make_catalogue(groups.handle.get(), &options, made);
           }),
           groups.num};
@@ -140,28 +146,41 @@ zhalo_elements elements_of(const nb::object& rows, std::size_t num, std::size_t 
   return {address_of(rows), bytes, 0};
 }
 
-/// Rows of the arrays, one array for each species, in the order of members.
-nb::object in_group_order(const Catalogue& catalogue, const nb::args& columns) {
+/// The arrays that a caller gives, one for each species.
+struct GivenRows {
+  std::vector<nb::object> rows;
+  std::vector<zhalo_elements> elements;
+};
+
+GivenRows given_rows(const Catalogue& catalogue, const nb::args& columns) {
   if (columns.size() != catalogue.num.size())
     refuse("give one array for each of the " + std::to_string(catalogue.num.size()) + " species");
   const nb::module_ numpy = nb::module_::import_("numpy");
-  std::vector<nb::object> rows;
-  std::vector<zhalo_elements> elements;
+  GivenRows given;
   for (std::size_t species = 0; species < columns.size(); ++species) {
-    rows.push_back(numpy.attr("ascontiguousarray")(as_numpy(columns[species])));
-    elements.push_back(elements_of(rows.back(), catalogue.num[species], species));
-    if (!rows.back().attr("dtype").equal(rows[0].attr("dtype")))
+    given.rows.push_back(numpy.attr("ascontiguousarray")(as_numpy(columns[species])));
+    const nb::object& last = given.rows.back();
+    given.elements.push_back(elements_of(last, catalogue.num[species], species));
+    if (!last.attr("dtype").equal(given.rows[0].attr("dtype")))
       refuse("the arrays of the species have different types of numbers; convert them to one");
-    if (elements.back().element_bytes != elements[0].element_bytes)
+    if (given.elements.back().element_bytes != given.elements[0].element_bytes)
       refuse("the rows of the species have different shapes");
   }
+  return given;
+}
+
+/// Rows of the arrays in the order of members.
+nb::object in_group_order(const Catalogue& catalogue, const nb::args& columns) {
+  const GivenRows given = catalogue.context.agreed([&] { return given_rows(catalogue, columns); });
   const std::int64_t num = catalogue.counts().num_members;
-  auto shape = nb::cast<std::vector<std::int64_t>>(rows[0].attr("shape"));
+  auto shape = nb::cast<std::vector<std::int64_t>>(given.rows[0].attr("shape"));
   shape[0] = num;
-  const nb::object ordered = numpy.attr("empty")(shape, rows[0].attr("dtype"));
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::object ordered = numpy.attr("empty")(shape, given.rows[0].attr("dtype"));
   void* const to = address_of(ordered);
   run([&] {
-    return zhalo_catalogue_get_member_elements(catalogue.handle.get(), elements.data(), to, num);
+    return zhalo_catalogue_get_member_elements(catalogue.handle.get(), given.elements.data(), to,
+                                               num);
   });
   return ordered;
 }

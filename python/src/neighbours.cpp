@@ -63,10 +63,13 @@ nb::tuple arrays_of(const Lists& lists, const Search& search) {
 
 nb::tuple find_neighbours(const Domain& domain, int k, nb::object points, int queries, int targets,
                           bool include_self, std::optional<double> max_radius) {
-  Search search(domain, points, queries, targets);
-  search.set_k(k);
-  search.set_max_radius(max_radius);
-  search.options.exclude_self = include_self ? 0 : 1;
+  const Search search = domain.context.agreed([&] {
+    Search wanted(domain, points, queries, targets);
+    wanted.set_k(k);
+    wanted.set_max_radius(max_radius);
+    wanted.options.exclude_self = include_self ? 0 : 1;
+    return wanted;
+  });
   const Lists lists([&](zhalo_neighbours** made) {
     if (!search.points) return zhalo_find_neighbours(domain.handle.get(), &search.options, made);
     return zhalo_find_neighbours_of_points(domain.handle.get(), search.points_or_null(),
@@ -77,9 +80,12 @@ nb::tuple find_neighbours(const Domain& domain, int k, nb::object points, int qu
 
 nb::object count_within(const Domain& domain, double radius, nb::object points, int queries,
                         int targets, bool include_self) {
-  Search search(domain, points, queries, targets);
-  search.set_max_radius(radius);
-  search.options.exclude_self = include_self ? 0 : 1;
+  const Search search = domain.context.agreed([&] {
+    Search wanted(domain, points, queries, targets);
+    wanted.set_max_radius(radius);
+    wanted.options.exclude_self = include_self ? 0 : 1;
+    return wanted;
+  });
   return filled<std::int64_t>({search.num_queries()}, [&](std::int64_t* to, std::int64_t room) {
     return zhalo_count_within(domain.handle.get(), search.points_or_null(), &search.options, to,
                               room);
@@ -89,19 +95,22 @@ nb::object count_within(const Domain& domain, double radius, nb::object points, 
 nb::object neighbour_quantity(const Domain& domain, const std::string& quantity, int k,
                               const std::string& kernel, nb::object points, int queries,
                               int targets) {
-  Search search(domain, points, queries, targets);
-  search.set_k(k);
-  search.options.quantity = choose(quantity,
-                                   {{"kth_radius", ZHALO_KTH_RADIUS},
-                                    {"mean_radius", ZHALO_MEAN_RADIUS},
-                                    {"density", ZHALO_DENSITY},
-                                    {"velocity_dispersion", ZHALO_VELOCITY_DISPERSION}},
-                                   "quantity");
-  search.options.kernel = choose(kernel,
-                                 {{"cubic_spline", ZHALO_CUBIC_SPLINE},
-                                  {"wendland_c2", ZHALO_WENDLAND_C2},
-                                  {"wendland_c4", ZHALO_WENDLAND_C4}},
-                                 "kernel");
+  const Search search = domain.context.agreed([&] {
+    Search wanted(domain, points, queries, targets);
+    wanted.set_k(k);
+    wanted.options.quantity = choose(quantity,
+                                     {{"kth_radius", ZHALO_KTH_RADIUS},
+                                      {"mean_radius", ZHALO_MEAN_RADIUS},
+                                      {"density", ZHALO_DENSITY},
+                                      {"velocity_dispersion", ZHALO_VELOCITY_DISPERSION}},
+                                     "quantity");
+    wanted.options.kernel = choose(kernel,
+                                   {{"cubic_spline", ZHALO_CUBIC_SPLINE},
+                                    {"wendland_c2", ZHALO_WENDLAND_C2},
+                                    {"wendland_c4", ZHALO_WENDLAND_C4}},
+                                   "kernel");
+    return wanted;
+  });
   return filled<double>({search.num_queries()}, [&](double* to, std::int64_t room) {
     return zhalo_compute_from_neighbours(domain.handle.get(), search.points_or_null(),
                                          &search.options, to, room);

@@ -2,15 +2,35 @@
 #pragma once
 
 #include <array>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
 
 namespace zhalo::python {
 
-/// zhalo.Context.
+/// zhalo.Context, which domains share.
 struct Context {
-  Owned<zhalo_context, zhalo_context_destroy> handle;
+  std::shared_ptr<const Owned<zhalo_context, zhalo_context_destroy>> handle;
+
+  /// What prepare() makes of Python's arguments. An error on one rank is raised on all. Collective.
+  template <class Prepare>
+  auto agreed(const Prepare& prepare) const {
+    std::optional<decltype(prepare())> prepared;
+    std::string error;
+    try {
+      prepared.emplace(prepare());
+    } catch (const std::exception& failed) {
+      error = failed.what();
+      if (error.empty()) error = "an argument cannot be used";
+    }
+    run([&] { return zhalo_context_agree(handle->get(), prepared ? nullptr : error.c_str()); });
+    return std::move(*prepared);
+  }
 };
 
 /// zhalo.Box.
@@ -40,6 +60,7 @@ class Particles {
 
 /// zhalo.Domain.
 struct Domain {
+  Context context;
   Owned<zhalo_domain, zhalo_domain_destroy> handle;
   zhalo_domain_counts counts(int species) const {
     zhalo_domain_counts counts{};

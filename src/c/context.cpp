@@ -128,6 +128,14 @@ int zhalo_context_create_alone(const zhalo_context_options* options, zhalo_conte
                         [](const CommunicatorOptions&) { return Communicator(); });
 }
 
+int zhalo_context_agree(const zhalo_context* context, const char* error) {
+  return status_of([&] {
+    at(context, "context").shared->comm.together([&] {
+      if (error != nullptr) throw InputError(error);
+    });
+  });
+}
+
 int zhalo_context_is_on_device(const zhalo_context* context, int* is_on_device) {
   return status_of([&] {
     const Exec& exec = at(context, "context").shared->exec;

@@ -47,18 +47,29 @@ for name, values in found.items():
 if comm.rank == 0:
     print(haloes.checksum, haloes.num_groups_total, spectrum.power.round(9).tolist())
 # What differs is one error on all ranks.
+is_last = comm.rank == comm.size - 1
 errors = []
 for call in (
     lambda: domain.knn(4 + comm.rank),
     lambda: groups.catalogue(2 + comm.rank),
     lambda: zhalo.Domain(mine if comm.rank < comm.size - 1 else mine * np.nan, 1.0, context),
+    # What the package refuses by itself.
+    lambda: zhalo.Domain(mine.astype(int) if is_last else mine, 1.0, context),
+    lambda: zhalo.Domain(mine, "wide" if is_last else 1.0, context),
+    lambda: domain.knn(0 if is_last else 4),
+    lambda: domain.count_within(0 if is_last else 0.1),
+    lambda: domain.neighbour_quantity("mass" if is_last else "density"),
+    lambda: domain.paint(8, window="cloud" if is_last else "cic"),
+    lambda: domain.power_spectrum((8, 8) if is_last else 8),
+    lambda: groups.catalogue(0 if is_last else 2),
+    lambda: haloes.in_group_order(mine[1:] if is_last else mine),
 ):
     try:
         call()
     except zhalo.InputError as error:
         errors.append(str(error))
 assert all(other == errors for other in comm.allgather(errors))
-assert len(errors) == (1 if comm.size == 1 else 3)
+assert len(errors) == (10 if comm.size == 1 else 12)
 assert domain.knn(4)[1].shape == (domain.num(), 4)  # and the context goes on
 """
 

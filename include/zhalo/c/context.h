@@ -72,6 +72,10 @@ int zhalo_context_create_f(MPI_Fint comm, const zhalo_context_options* options,
                            zhalo_context** context);
 /// A context of one rank that makes no MPI call, so that MPI need not be initialised.
 int zhalo_context_create_alone(const zhalo_context_options* options, zhalo_context** context);
+/// Makes an error that a caller found on one rank an error of all ranks, for wrappers in other
+/// languages. ZHALO_OK if `error` is null on all ranks. Else ZHALO_INPUT_ERROR, and the message is
+/// that of the lowest rank that gives one, with its number. Collective.
+int zhalo_context_agree(const zhalo_context* context, const char* error);
 /// Whether the context computes on a device (1) or on the host (0). Not collective.
 int zhalo_context_is_on_device(const zhalo_context* context, int* is_on_device);
 /// Null is allowed. Collective where this is the last handle that uses the context.

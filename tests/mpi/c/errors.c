@@ -50,6 +50,17 @@ static void check_contexts(void) {
   EXPECT_ERROR(zhalo_context_release_memory(NULL), ZHALO_INPUT_ERROR, "context is null");
 }
 
+/// A caller's own error on one rank is that of all, and the context goes on.
+static void check_errors_of_callers(const zhalo_context* context) {
+  EXPECT_OK(zhalo_context_agree(context, NULL));
+  const int is_last = rank == size - 1;
+  EXPECT_ERROR(zhalo_context_agree(context, is_last ? "no number" : NULL), ZHALO_INPUT_ERROR,
+               "no number");
+  EXPECT_ERROR(zhalo_context_agree(context, "no number at all"), ZHALO_INPUT_ERROR, "at all");
+  EXPECT_OK(zhalo_context_agree(context, NULL));
+  EXPECT_ERROR(zhalo_context_agree(NULL, NULL), ZHALO_INPUT_ERROR, "context is null");
+}
+
 /// One rank alone has a column that cannot be, and all get the error.
 static void check_columns(const zhalo_context* context) {
   const int is_last = rank == size - 1;
@@ -233,6 +244,7 @@ int main(int argc, char** argv) {
   // One context for all that follows: it is as good as new after each error.
   const zhalo_context_options options = {.processor = ZHALO_HOST, .timeout_seconds = 60};
   EXPECT_OK(zhalo_context_create(MPI_COMM_WORLD, &options, &context));
+  check_errors_of_callers(context);
   check_domains(context);
   check_columns(context);
   check_precisions(context);
