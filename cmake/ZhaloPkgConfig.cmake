@@ -1,4 +1,5 @@
-# zhalo.pc, for codes that are built without CMake: mpicc code.c $(pkg-config --cflags --libs zhalo).
+# zhalo.pc, for codes that are built without CMake:
+# mpicc code.c $(pkg-config --cflags --libs zhalo)
 
 # What the linker gets for the items, which are targets, files or options.
 function(zhalo_linker_words result)

@@ -62,6 +62,7 @@ class Particles {
 struct Domain {
   Context context;
   Owned<zhalo_domain, zhalo_domain_destroy> handle;
+
   zhalo_domain_counts counts(int species) const {
     zhalo_domain_counts counts{};
     run([&] { return zhalo_domain_get_counts(handle.get(), species, &counts); });

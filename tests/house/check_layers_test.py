@@ -57,7 +57,11 @@ FAULTS = {
         '#include "zhalo/c/domain.h"\n',
         "only src/c/ and python/ include",
     ),
-    "C in kernels": ("kernels/host/k.cpp", '#include "zhalo/c/domain.h"\n', "only src/c/ and python/ include"),
+    "C in kernels": (
+        "kernels/host/k.cpp",
+        '#include "zhalo/c/domain.h"\n',
+        "only src/c/ and python/ include",
+    ),
     "C++ in C": (
         "include/zhalo/c/domain.h",
         '#include "zhalo/core/config.hpp"\n',

@@ -71,7 +71,7 @@ if(WAY STREQUAL "find_package")
     get_filename_component(pc_folder "${pc_file}" DIRECTORY)
     file(MAKE_DIRECTORY "${WORK}/by_hand")
     run(sh -euc
-        "PKG_CONFIG_PATH=$1 && export PKG_CONFIG_PATH && mpicc $2 $(pkg-config --cflags --libs zhalo) -o $3"
+        "export PKG_CONFIG_PATH=$1 && mpicc $2 $(pkg-config --cflags --libs zhalo) -o $3"
         sh "${pc_folder}" "${CMAKE_CURRENT_LIST_DIR}/consumer/from_c.c"
         "${WORK}/by_hand/from_c")
     check_c_program(by_hand)

@@ -112,7 +112,8 @@ class Groups(unittest.TestCase):
         gas = random.random((150, 3))
         types = random.integers(0, 2, len(POSITIONS))
         domain = zhalo.Domain(
-            [zhalo.Particles(POSITIONS, types=types), zhalo.Particles(gas, masses=0.5, types=2)], 1.0
+            [zhalo.Particles(POSITIONS, types=types), zhalo.Particles(gas, masses=0.5, types=2)],
+            1.0,
         )
         self.assertEqual((domain.num_species, domain.num(1), domain.num_total(0)), (2, 150, 400))
         groups = domain.friends_of_friends(LINKING_LENGTH)
