@@ -84,6 +84,7 @@ int zhalo_set_rows(zhalo_column* columns, const void* rows, int precision, int d
   });
 }
 
+// NOLINTNEXTLINE(readability-function-size): C needs a pointer and a size where C++ has a span
 int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* species,
                         int num_species, const zhalo_box* box, const zhalo_domain_options* options,
                         zhalo_domain** domain) {
