@@ -31,6 +31,25 @@ ZHALO_HD inline double fused(double a, double b, double c) {
 #endif
 }
 
+/// The smaller and the larger of two numbers, of which none may be NaN. A device has an instruction
+/// for those of float; a comparison and a choice are two.
+ZHALO_HD inline float smaller(float a, float b) {
+#if ZHALO_ON_DEVICE
+  return fminf(a, b);
+#else
+  return b < a ? b : a;
+#endif
+}
+ZHALO_HD inline double smaller(double a, double b) { return b < a ? b : a; }
+ZHALO_HD inline float larger(float a, float b) {
+#if ZHALO_ON_DEVICE
+  return fmaxf(a, b);
+#else
+  return a < b ? b : a;
+#endif
+}
+ZHALO_HD inline double larger(double a, double b) { return a < b ? b : a; }
+
 /// An index in the bits of a number of the same size or wider, which must not be calculated with.
 template <class Real>
 ZHALO_HD Real bits_of_index(LocalIndex i) {

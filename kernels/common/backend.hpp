@@ -61,6 +61,13 @@
 #define ZHALO_UNROLL _Pragma("GCC unroll 32")
 #endif
 
+/// Before a loop of one or two turns for most lanes: nvcc would prepare for many.
+#if defined(__NVCC__) && ZHALO_ON_DEVICE
+#define ZHALO_KEEP_LOOP _Pragma("unroll 1")
+#else
+#define ZHALO_KEEP_LOOP
+#endif
+
 namespace zhalo::kernels {
 
 /// What transform_reduce() does, as one parameter. `combine` must be associative and commutative,

@@ -27,9 +27,7 @@ struct LinkInsideAtOnce : LinkInside<WarpLanes<Real>> {
   using Base::fof;
   static constexpr int warps_at_once = sizeof(Real) == 4 ? 32 : 24;  ///< on a multiprocessor
 
-  struct alignas(16) Position {
-    Real x[3];
-  };
+  using typename Base::Position;
   struct Scratch {
     Position pos[max_leaf_size];
   };
@@ -54,7 +52,7 @@ struct LinkInsideAtOnce : LinkInside<WarpLanes<Real>> {
   using Bits = std::conditional_t<parts == 1, std::uint32_t, std::uint64_t>;
 
   __device__ Leaf load(const Lanes& lanes, LocalIndex begin, int num, Scratch& s) const {
-    lanes.for_each_lane(num, [&](Index i) {
+    lanes.for_few(num, [&](Index i) {
       for (int axis = 0; axis < 3; ++axis) s.pos[i].x[axis] = fof.tree.pos.axis[axis][begin + i];
     });
     lanes.sync();
@@ -74,7 +72,7 @@ struct LinkInsideAtOnce : LinkInside<WarpLanes<Real>> {
     }
     const LocalIndex first = fof.first_in_sets + leaf.begin;
     if (!lanes.any(have_friends)) {
-      lanes.for_each_lane(leaf.num, [&](Index i) {
+      lanes.for_few(leaf.num, [&](Index i) {
         fof.sets.parent[first + i] = first + static_cast<LocalIndex>(i);
       });
       return leaf.num == 1;

@@ -37,6 +37,9 @@
 ///                                  one warp, in order
 ///   void one(f)                    f() in a single lane
 ///   void for_each_lane(Index n, f) f(i) for i in [0, n), shared out to the lanes
+///   void for_few(Index n, f)       the same where lanes have a turn or two
+///   void for_each_in_rows(int rows, int columns, f)
+///                                  f(row, column) for all of them, shared out to the lanes
 ///   void for_each_bit(uint64 bits, f)
 ///                                  f(i) for each bit that is set, shared out to the lanes
 ///   void sync()                    orders shared memory between lanes

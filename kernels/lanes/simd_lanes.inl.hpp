@@ -118,6 +118,16 @@ class SimdLanes {
     for (Index i = 0; i < n; ++i) f(i);
   }
   template <class F>
+  HWY_INLINE void for_few(Index n, F f) const {
+    for_each_lane(n, f);
+  }
+  template <class F>
+  HWY_INLINE void for_each_in_rows(int num_rows, int num_columns, F f) const {
+    for (int row = 0; row < num_rows; ++row) {
+      for (int column = 0; column < num_columns; ++column) f(row, column);
+    }
+  }
+  template <class F>
   HWY_INLINE void for_each_bit(std::uint64_t bits, F f) const {
     for (; bits != 0; bits &= bits - 1) f(kernels::lowest_bit(bits));
   }

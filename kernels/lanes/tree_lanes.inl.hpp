@@ -52,6 +52,11 @@ struct TreeLanes {
   using Real = typename Lanes::real;
   using Lane = typename Lanes::Lane;
 
+  /// Of one particle: in a device's shared memory it is read at once.
+  struct alignas(16) Position {
+    Real x[3];
+  };
+
   template <class Metric>
   ZHALO_LANES_INLINE ZHALO_HD static Lane distance2(const Metric& metric, const Lane (&a)[3],
                                                     const Lane (&b)[3]) {

@@ -108,6 +108,29 @@ struct WarpLanes {
     for (Index i = lane(); i < n; i += size) f(i);
   }
   template <class F>
+  __device__ void for_few(Index n, F f) const {
+    const int end = static_cast<int>(n);
+    ZHALO_KEEP_LOOP
+    for (int i = lane(); i < end; i += size) f(Index{i});
+  }
+  template <class F>
+  __device__ void for_each_in_rows(int num_rows, int num_columns, F f) const {
+    const int rows_in_turn = size / num_columns;
+    const int columns_in_turn = size - rows_in_turn * num_columns;
+    int row = lane() / num_columns;
+    int column = lane() - row * num_columns;
+    ZHALO_KEEP_LOOP
+    while (row < num_rows) {
+      f(row, column);
+      row += rows_in_turn;
+      column += columns_in_turn;
+      if (column >= num_columns) {
+        column -= num_columns;
+        ++row;
+      }
+    }
+  }
+  template <class F>
   __device__ void for_each_bit(std::uint64_t bits, F f) const {
     for (int first = 0; bits != 0; first += size, bits >>= size)
       if (has_lane(bits)) f(first + lane());
@@ -115,8 +138,8 @@ struct WarpLanes {
   __device__ void sync() const { __syncwarp(); }
 
   static __device__ Lane abs(Lane a) { return fabs(a); }
-  static __device__ Lane min(Lane a, Lane b) { return b < a ? b : a; }
-  static __device__ Lane max(Lane a, Lane b) { return a < b ? b : a; }
+  static __device__ Lane min(Lane a, Lane b) { return smaller(a, b); }
+  static __device__ Lane max(Lane a, Lane b) { return larger(a, b); }
   static __device__ Lane fma(Lane a, Lane b, Lane c) { return fused(a, b, c); }
 
   /// The number of the thread's own lane, for code that is a warp's alone.
@@ -124,7 +147,9 @@ struct WarpLanes {
 
  private:
   static __device__ int lane() { return static_cast<int>(threadIdx.x % size); }
-  static __device__ bool has_lane(std::uint64_t bits) { return (bits >> lane() & 1) != 0; }
+  static __device__ bool has_lane(std::uint64_t bits) {
+    return (static_cast<std::uint32_t>(bits) >> lane() & 1) != 0;
+  }
   /// Lanes before this one whose bit is set.
   static __device__ int rank_in(std::uint64_t bits) {
     const unsigned before = (1U << lane()) - 1;

@@ -155,6 +155,14 @@ class EmulatedLanes {
     for (Index i = lane_; i < n; i += N) f(i);
   }
   template <class F>
+  void for_few(Index n, F f) const {
+    for_each_lane(n, f);
+  }
+  template <class F>
+  void for_each_in_rows(int num_rows, int num_columns, F f) const {
+    for (int i = lane_; i < num_rows * num_columns; i += N) f(i / num_columns, i % num_columns);
+  }
+  template <class F>
   void for_each_bit(std::uint64_t bits, F f) const {
     for (int i = lane_; i < 64; i += N)
       if ((bits >> i & 1) != 0) f(i);

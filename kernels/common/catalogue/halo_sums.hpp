@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "kernels/common/arithmetic.hpp"
 #include "kernels/particles.hpp"
 #include "zhalo/catalogue/halo_properties.hpp"
 
@@ -56,7 +57,6 @@ using IntegersOf = Index;
 ZHALO_HD inline Index integers_of(double x) { return static_cast<Index>(x); }
 ZHALO_HD inline double whole_of(double x) { return static_cast<double>(static_cast<Index>(x)); }
 ZHALO_HD inline double magnitude(double x) { return fabs(x); }
-ZHALO_HD inline double larger(double a, double b) { return b > a ? b : a; }
 ZHALO_HD inline bool both(bool a, bool b) { return a && b; }
 ZHALO_HD inline double where(bool is_set, double x) { return is_set ? x : 0; }
 ZHALO_HD inline Index num_unset(bool is_set) { return is_set ? 0 : 1; }

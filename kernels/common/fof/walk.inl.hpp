@@ -205,7 +205,7 @@ struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
   ZHALO_HD static void put_leaves(const Lanes& lanes, const LinkedTree<Real>& of,
                                   const LeafRange& leaves, StoredLeaves<Lanes>& to) {
     lanes.sync();
-    lanes.for_each_lane(leaves.num, [&](Index i) {
+    lanes.for_few(leaves.num, [&](Index i) {
       const Index leaf = leaves.first + i;
       for (int axis = 0; axis < 3; ++axis) {
         to.lo[axis][i] = of.tree.boxes.lo[axis][leaf];

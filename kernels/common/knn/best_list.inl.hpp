@@ -79,7 +79,7 @@ struct BestList {
   }
 
   ZHALO_HD static void copy(const Lanes& lanes, const Row& from, const Row& to) {
-    lanes.for_each_lane(from.num, [&](Index i) {
+    lanes.for_few(from.num, [&](Index i) {
       to.distance2[i] = from.distance2[i];
       to.index[i] = from.index[i];
     });
@@ -97,7 +97,7 @@ struct BestList {
     const int num_pairs = staged * (staged - 1) / 2;
     const bool has_equals = sum_of(lanes, minus_sum, s) != -static_cast<Real>(num_pairs);
     if (has_equals)
-      lanes.for_each_lane(staged, [&](Index i) { s.window[i] = stable_place(i, staged, s); });
+      lanes.for_few(staged, [&](Index i) { s.window[i] = stable_place(i, staged, s); });
     put_in_order(lanes, staged, s);
     if (has_equals) lanes.one([&] { order_equals(staged, s); });
   }
@@ -144,7 +144,7 @@ struct BestList {
 
   ZHALO_HD static void put_in_order(const Lanes& lanes, int staged, Scratch& s) {
     lanes.sync();
-    lanes.for_each_lane(staged, [&](Index i) {
+    lanes.for_few(staged, [&](Index i) {
       const auto to = static_cast<int>(s.window[i]);
       s.sorted2[to] = s.staged2[i];
       s.sorted[to] = s.staged[i];
@@ -206,11 +206,11 @@ struct BestList {
       merged.distance2[to] = element.r2;
       merged.index[to] = element.index;
     };
-    lanes.for_each_lane(num_new, [&](Index i) {
+    lanes.for_few(num_new, [&](Index i) {
       const Element element{found.distance2[i], found.index[i]};
       put(i + count_in_row(row, element), element);
     });
-    lanes.for_each_lane(row.num, [&](Index i) {
+    lanes.for_few(row.num, [&](Index i) {
       const Element element{row.distance2[i], row.index[i]};
       put(i + count_in_row(found, element), element);
     });
@@ -223,7 +223,7 @@ struct BestList {
   ZHALO_HD void merge_in_place(const Lanes& lanes, const Row& row, Index num_new,
                                Scratch& s) const {
     LocalIndex* before = s.staged;  // what was staged lies in s.sorted now
-    lanes.for_each_lane(num_new, [&](Index i) {
+    lanes.for_few(num_new, [&](Index i) {
       before[i] = static_cast<LocalIndex>(count_in_row(row, {s.sorted2[i], s.sorted[i]}));
     });
     lanes.sync();

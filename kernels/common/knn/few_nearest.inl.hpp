@@ -20,11 +20,12 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   using Base::search;
   using typename Base::Best;
   using typename Base::Lane;
+  using typename Base::Position;
   using typename Base::Real;
   using typename Base::Scratch;
   using typename Base::Walk;
   /// On a multiprocessor: with more of them, a device would keep registers in memory.
-  static constexpr int warps_at_once = sizeof(Real) > 4 ? 16 : max_k > 8 ? 20 : 28;
+  static constexpr int warps_at_once = sizeof(Real) > 4 ? 16 : max_k > 8 ? 20 : 24;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
@@ -54,34 +55,41 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   static constexpr Real largest = std::numeric_limits<Real>::max();
   static constexpr Real smallest = std::numeric_limits<Real>::denorm_min();
   static constexpr Real half_unit = std::numeric_limits<Real>::epsilon() / 2;
-  /// Particles that are looked at before the first branch.
-  static constexpr int together = max_k * sizeof(Real) > 64 ? 2 : 4;
   static constexpr double near_part = 0.02;  ///< of the reach, squared
+  /// Particles are copied, with some at infinity behind them: loops need not look for the end.
+  static constexpr bool copies = Lanes::keeps_elements;
+  /// Particles that are looked at before the first branch.
+  static constexpr int together = copies && max_k * sizeof(Real) == 32 ? 8
+                                  : max_k * sizeof(Real) > 64          ? 2
+                                                                       : 4;
 
-  /// Positions of particles from `first` on: one array an axis.
+  /// Positions of particles from `first` on.
   struct Particles {
     LocalIndex first;
-    const Real* x[3];
+    const Real* axis[3];   ///< where they are in the tree
+    const Position* copy;  ///< or what threads made
   };
 
   /// Threads first copy them to their scratch memory: of other memory one number takes them as long
   /// as one for each. That of the rows is free before rows are written.
   ZHALO_HD Particles particles_of(const Lanes& lanes, const ParticleRun& run, Scratch& s) const {
-    if constexpr (!Lanes::keeps_elements) {
-      const auto& axis = search.tree.pos.axis;
-      return {run.begin, {axis[0] + run.begin, axis[1] + run.begin, axis[2] + run.begin}};
-    } else {
-      constexpr int room = Scratch::max_particles;
-      ZHALO_EXPECT(run.end - run.begin <= room);
+    const auto& axis = search.tree.pos.axis;
+    const Particles particles{
+        run.begin, {axis[0] + run.begin, axis[1] + run.begin, axis[2] + run.begin}, s.particles};
+    if constexpr (copies) {
+      const int num = static_cast<int>(run.end - run.begin);
+      const int num_with_others = (num + max_k - 1) / max_k * max_k;
+      ZHALO_EXPECT(num_with_others <= Scratch::max_particles);
       lanes.sync();
-      for (int axis = 0; axis < 3; ++axis) {
-        lanes.for_each_lane(run.end - run.begin, [&](Index i) {
-          s.tile[Index{axis} * room + i] = search.tree.pos.axis[axis][run.begin + i];
-        });
-      }
+      lanes.for_few(num_with_others, [&](Index i) {
+        const LocalIndex at = run.begin + static_cast<LocalIndex>(i);
+        Position position{{infinity, infinity, infinity}};
+        if (i < num) position = {{axis[0][at], axis[1][at], axis[2][at]}};
+        s.particles[i] = position;
+      });
       lanes.sync();
-      return {run.begin, {s.tile, s.tile + room, s.tile + 2 * room}};
     }
+    return particles;
   }
 
   /// A query in each lane.
@@ -106,11 +114,18 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
     return queries;
   }
 
-  /// Lanes without the one whose query is the particle, if that is left out.
-  ZHALO_HD static std::uint64_t others(const Queries& queries, LocalIndex particle) {
-    const LocalIndex lane = particle - queries.first;
-    const bool is_self = queries.leave_out_self && lane < static_cast<LocalIndex>(Lanes::size);
-    return is_self ? ~(std::uint64_t{1} << lane) : ~std::uint64_t{0};
+  /// Takes the distances to particles from `particle` on, and makes those of queries to themselves
+  /// infinite, if they are left out.
+  template <std::size_t num>
+  ZHALO_HD static void leave_out_self(const Lanes& lanes, const Queries& queries,
+                                      LocalIndex particle, Lane (&r2)[num]) {
+    if (!queries.leave_out_self) return;
+    ZHALO_UNROLL
+    for (std::size_t u = 0; u < num; ++u) {
+      const LocalIndex lane = particle + static_cast<LocalIndex>(u) - queries.first;
+      if (lane < static_cast<LocalIndex>(Lanes::size))
+        r2[u] = lanes.select(std::uint64_t{1} << lane, lanes.broadcast(infinity), r2[u]);
+    }
   }
 
   /// Each of max_k particles is the nearest of its part of the window: within the distance of the
@@ -127,16 +142,18 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
     ZHALO_UNROLL
     for (int u = 0; u < max_k; ++u) nearest[u] = lanes.broadcast(infinity);
     for (int j = 0; j < window.size; j += max_k) {
+      const LocalIndex particle = window.begin + static_cast<LocalIndex>(j);
+      Lane r2[std::size_t{max_k}];
       ZHALO_UNROLL
       for (int u = 0; u < max_k; ++u) {
-        if (j + u >= window.size) continue;
-        const LocalIndex particle = window.begin + static_cast<LocalIndex>(j + u);
-        const Lane r2 = distance2_to(lanes, OpenSpace<Lanes>{}, queries, around, particle);
-        const Lane counted = queries.leave_out_self ? lanes.select(others(queries, particle), r2,
-                                                                   lanes.broadcast(infinity))
-                                                    : r2;
-        nearest[u] = Lanes::min(nearest[u], counted);
+        const bool is_there = copies || j + u < window.size;
+        r2[u] = is_there ? distance2_to(lanes, OpenSpace<Lanes>{}, queries, around,
+                                        particle + static_cast<LocalIndex>(u))
+                         : lanes.broadcast(infinity);
       }
+      leave_out_self(lanes, queries, particle, r2);
+      ZHALO_UNROLL
+      for (int u = 0; u < max_k; ++u) nearest[u] = Lanes::min(nearest[u], r2[u]);
     }
     const Lane kth2 = kth_of<max_k>(nearest, static_cast<int>(rows.k));
     const Lane bound2 = Lanes::min(kth2, queries.bound2);
@@ -163,9 +180,14 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   template <class Metric>
   ZHALO_HD Lane distance2_to(const Lanes& lanes, const Metric& metric, const Queries& queries,
                              const Particles& particles, LocalIndex particle) const {
+    const LocalIndex at = particle - particles.first;
     Lane x[3];
-    for (int axis = 0; axis < 3; ++axis)
-      x[axis] = lanes.broadcast(particles.x[axis][particle - particles.first]);
+    if constexpr (copies) {
+      const Position position = particles.copy[at];
+      for (int axis = 0; axis < 3; ++axis) x[axis] = position.x[axis];
+    } else {
+      for (int axis = 0; axis < 3; ++axis) x[axis] = lanes.broadcast(particles.axis[axis][at]);
+    }
     return this->distance2(metric, queries.x, x);
   }
 
@@ -179,7 +201,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
       const Lane r2 =
           this->gap2(metric, own, this->listed_boxes(lanes, walk, l), lanes.broadcast(0));
       const std::uint64_t near = lanes.ballot(r2 <= near2);
-      lanes.for_each_lane(Lanes::size, [&](Index i) {
+      lanes.for_few(Lanes::size, [&](Index i) {
         walk.scratch.is_near[l + i] = static_cast<std::uint8_t>(near >> i & 1);
       });
     }
@@ -218,64 +240,61 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
     const ParticleRun run = this->run_of(walk.scratch.leaf[l]);
     this->count_leaf(lanes, num_queries, run, walk.scratch);
     const Particles candidates = particles_of(lanes, run, walk.scratch);
-    for (LocalIndex j = run.begin; j < run.end; j += together) {
-      const Distances distances = distances_to(lanes, metric, candidates, {j, run.end}, queries);
-      if constexpr (Scratch::max_waiting > 0) {
-        let_wait(lanes, distances, {j, run.end}, walk.scratch, queries);
-      } else {
-        offer(lanes, distances, {j, run.end}, queries);
-      }
-    }
+    for (LocalIndex j = run.begin; j < run.end; j += together)
+      look_at(lanes, metric, candidates, {j, run.end}, walk.scratch, queries);
     if constexpr (Scratch::max_waiting == 0) keep_from_ties(lanes, queries);
   }
 
-  /// Of the first particles of a run.
-  struct Distances {
-    Lane r2[std::size_t{together}];
-    typename Lanes::Mask within[std::size_t{together}];  ///< the bound
-  };
+  using Distances = Lane[std::size_t{together}];
 
+  /// The first particles of a run.
   template <class Metric>
-  ZHALO_HD Distances distances_to(const Lanes& lanes, const Metric& metric,
-                                  const Particles& candidates, const ParticleRun& run,
-                                  const SearchedQueries& queries) const {
-    Distances to;
+  ZHALO_HD void look_at(const Lanes& lanes, const Metric& metric, const Particles& candidates,
+                        const ParticleRun& run, Scratch& s, SearchedQueries& queries) const {
+    Distances r2;
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
-      const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
-      to.r2[u] = distance2_to(lanes, metric, queries, candidates, particle);
-      if (queries.leave_out_self)
-        to.r2[u] = lanes.select(others(queries, particle), to.r2[u], lanes.broadcast(infinity));
-      to.within[u] = to.r2[u] <= queries.bound2;
+      r2[u] =
+          distance2_to(lanes, metric, queries, candidates, run.begin + static_cast<LocalIndex>(u));
     }
-    return to;
+    leave_out_self(lanes, queries, run.begin, r2);
+    Lane nearest2 = r2[0];
+    ZHALO_UNROLL
+    for (int u = 1; u < together; ++u) nearest2 = Lanes::min(nearest2, r2[u]);
+    if (lanes.ballot(nearest2 <= queries.bound2) == 0) return;
+    if constexpr (Scratch::max_waiting > 0) {
+      let_wait(lanes, r2, run.begin, s, queries);
+    } else {
+      offer(lanes, r2, run, queries);
+    }
   }
 
-  ZHALO_HD void offer(const Lanes& lanes, const Distances& distances, const ParticleRun& run,
+  ZHALO_HD void offer(const Lanes& lanes, const Distances& r2, const ParticleRun& run,
                       SearchedQueries& queries) const {
-    const std::uint64_t wanted = lanes.any_of(distances.within);
-    if (wanted == 0) return;
+    const Lane bound2 = queries.bound2;
+    typename Lanes::Mask within[std::size_t{together}];
+    ZHALO_UNROLL
+    for (int u = 0; u < together; ++u) within[u] = r2[u] <= bound2;
+    const auto wanted = static_cast<std::uint32_t>(lanes.any_of(within));
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
-      if ((wanted >> u & 1) == 0 || particle >= run.end) continue;
-      queries.best.insert(
-          lanes, lanes.select(distances.within[u], distances.r2[u], lanes.broadcast(infinity)),
-          lanes.broadcast_index(search.first_local_index + particle));
+      if ((wanted >> u & 1) == 0 || (!copies && particle >= run.end)) continue;
+      queries.best.insert(lanes, lanes.select(within[u], r2[u], lanes.broadcast(infinity)),
+                          lanes.broadcast_index(search.first_local_index + particle));
     }
-    queries.bound2 = Lanes::min(queries.bound2, queries.best.distance2[max_k - 1]);
+    queries.bound2 = Lanes::min(bound2, queries.best.distance2[max_k - 1]);
   }
 
   /// In a warp all lanes take as long as one that sorts a candidate in. So each puts its own
   /// candidates aside, and all sort them in together once one has no room left.
-  ZHALO_HD void let_wait(const Lanes& lanes, const Distances& distances, const ParticleRun& run,
-                         Scratch& s, SearchedQueries& queries) const {
+  ZHALO_HD void let_wait(const Lanes& lanes, const Distances& r2, LocalIndex first, Scratch& s,
+                         SearchedQueries& queries) const {
+    ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
-      const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
-      lanes.where(distances.within[u] && particle < run.end, [&](int lane) {
-        const int at = queries.num_waiting * Lanes::size + lane;
-        s.waiting2[at] = distances.r2[u];
-        s.waiting_index[at] = lanes.broadcast_index(search.first_local_index + particle);
+      const LocalIndex index = search.first_local_index + first + static_cast<LocalIndex>(u);
+      lanes.where(r2[u] <= queries.bound2, [&](int lane) {
+        s.waiting[queries.num_waiting * Lanes::size + lane] = {r2[u], lanes.broadcast_index(index)};
         ++queries.num_waiting;
       });
     }
@@ -288,8 +307,9 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
       Lane r2 = lanes.broadcast(infinity);
       Lane index = lanes.broadcast_index(no_index);
       lanes.where(i < queries.num_waiting, [&](int lane) {
-        r2 = s.waiting2[i * Lanes::size + lane];
-        index = s.waiting_index[i * Lanes::size + lane];
+        const auto& one = s.waiting[i * Lanes::size + lane];
+        r2 = one.distance2;
+        index = one.index;
       });
       queries.best.insert(lanes, r2, index);
     }

@@ -29,6 +29,13 @@ using FewNearestWalk =
     std::conditional_t<Lanes::keeps_elements, WalkScratch<typename Lanes::real, 96, 0>,
                        WalkScratch<typename Lanes::real>>;
 
+/// An index is in the bits of a Real. Both are written at once.
+template <class Real>
+struct alignas(2 * sizeof(Real)) WaitingCandidate {
+  Real distance2;
+  Real index;
+};
+
 /// Lanes of the tile lie one further apart than there are: thus they meet in no bank of a device.
 template <class Lanes, int max_k>
 struct FewNearestScratch : FewNearestWalk<Lanes> {
@@ -37,9 +44,7 @@ struct FewNearestScratch : FewNearestWalk<Lanes> {
   static constexpr int stride = Lanes::size + 1;
   static constexpr int max_particles = 6 * max_k > max_leaf_size ? 6 * max_k : max_leaf_size;
   static constexpr int num_in_rows = max_k * stride;
-  static constexpr int num_in_particles = Lanes::keeps_elements ? 3 * max_particles : 0;
-  static constexpr std::size_t tile_size =
-      num_in_rows > num_in_particles ? num_in_rows : num_in_particles;
+  using Position = typename TreeLanes<Lanes>::Position;
 
   /// Candidates of each lane that wait to be sorted in: see FindFewNearest. On an H200 this took a
   /// sixth off the search for 16 neighbours. For 8 it gained nothing.
@@ -49,9 +54,11 @@ struct FewNearestScratch : FewNearestWalk<Lanes> {
 
   std::uint8_t is_near[Walk::room_for_leaves];  ///< each listed leaf
   Real lost2[Walk::room_for_queries];           ///< of each query: see BestOfLanes
-  Real tile[tile_size];  ///< rows on their way to memory, or back; or positions of particles
-  Real waiting2[room_for_waiting];
-  Real waiting_index[room_for_waiting];
+  union {
+    Real tile[std::size_t{num_in_rows}];  ///< rows on their way to memory, or back
+    Position particles[std::size_t{Lanes::keeps_elements ? max_particles : 1}];
+  };
+  WaitingCandidate<Real> waiting[room_for_waiting];
 };
 
 /// What a search with the max_k best in lanes has besides its walk: its rows.
@@ -79,15 +86,12 @@ struct FewRows : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, Derived,
   template <class F>
   ZHALO_HD void for_each_element(const Lanes& lanes, const Walk& walk, int first,
                                  const F& f) const {
-    const int num = num_rows(walk, first);
     const auto k = static_cast<int>(rows.k);
-    Index row_begin = this->row_of(walk, first) * rows.k;
-    for (int row = 0; row < num; ++row, row_begin += k) {
-      const int tile_begin = (max_k - k) * Scratch::stride + row;
-      lanes.for_each_lane(k, [&](Index i) {
-        f(row_begin + i, tile_begin + static_cast<int>(i) * Scratch::stride);
-      });
-    }
+    const Index begin = this->row_of(walk, first) * rows.k;
+    const int in_tile = (max_k - k) * Scratch::stride;
+    lanes.for_each_in_rows(num_rows(walk, first), k, [&](int row, int column) {
+      f(begin + (row * k + column), in_tile + column * Scratch::stride + row);
+    });
     lanes.sync();
   }
 
@@ -104,7 +108,7 @@ struct FewRows : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, Derived,
       rows.local_index[at] = Lanes::index_in(s.tile[in_tile]);
     });
     if (!has_equals) return;
-    lanes.for_each_lane(num_rows(walk, first), [&](Index i) {
+    lanes.for_few(num_rows(walk, first), [&](Index i) {
       order_equals(search, rows, this->row_of(walk, first + static_cast<int>(i)));
     });
   }
@@ -113,7 +117,7 @@ struct FewRows : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, Derived,
   /// tied. Whether any row has equal distances.
   ZHALO_HD bool write_counts(const Lanes& lanes, const Walk& walk, int first) const {
     bool has_equals = false;
-    lanes.for_each_lane(num_rows(walk, first), [&](Index i) {
+    lanes.for_few(num_rows(walk, first), [&](Index i) {
       const Real* distance2 = walk.scratch.tile + (max_k - rows.k) * Scratch::stride + i;
       const auto k = static_cast<LocalIndex>(rows.k);
       Real last2 = -1;

@@ -65,7 +65,7 @@ struct FindWithin : NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindW
     if (query.staged == 0) return;
     lanes.sync();
     const Index first = rows.offset[query.row] + query.found;
-    lanes.for_each_lane(query.staged, [&](Index i) {
+    lanes.for_few(query.staged, [&](Index i) {
       rows.distance2[first + i] = s.staged2[i];
       rows.local_index[first + i] = s.staged[i];
     });
