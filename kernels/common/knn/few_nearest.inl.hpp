@@ -25,7 +25,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   using typename Base::Scratch;
   using typename Base::Walk;
   /// On a multiprocessor: with more of them, a device would keep registers in memory.
-  static constexpr int warps_at_once = sizeof(Real) > 4 ? 16 : max_k > 8 ? 20 : 24;
+  static constexpr int warps_at_once = sizeof(Real) > 4 ? 16 : max_k > 8 ? 20 : 28;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
@@ -59,9 +59,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   /// Particles are copied, with some at infinity behind them: loops need not look for the end.
   static constexpr bool copies = Lanes::keeps_elements;
   /// Particles that are looked at before the first branch.
-  static constexpr int together = copies && max_k * sizeof(Real) == 32 ? 8
-                                  : max_k * sizeof(Real) > 64          ? 2
-                                                                       : 4;
+  static constexpr int together = max_k * sizeof(Real) > 64 ? 2 : 4;
 
   /// Positions of particles from `first` on.
   struct Particles {
@@ -258,10 +256,6 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
           distance2_to(lanes, metric, queries, candidates, run.begin + static_cast<LocalIndex>(u));
     }
     leave_out_self(lanes, queries, run.begin, r2);
-    Lane nearest2 = r2[0];
-    ZHALO_UNROLL
-    for (int u = 1; u < together; ++u) nearest2 = Lanes::min(nearest2, r2[u]);
-    if (lanes.ballot(nearest2 <= queries.bound2) == 0) return;
     if constexpr (Scratch::max_waiting > 0) {
       let_wait(lanes, r2, run.begin, s, queries);
     } else {
@@ -276,6 +270,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) within[u] = r2[u] <= bound2;
     const auto wanted = static_cast<std::uint32_t>(lanes.any_of(within));
+    if (wanted == 0) return;
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       const LocalIndex particle = run.begin + static_cast<LocalIndex>(u);
@@ -290,6 +285,10 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   /// candidates aside, and all sort them in together once one has no room left.
   ZHALO_HD void let_wait(const Lanes& lanes, const Distances& r2, LocalIndex first, Scratch& s,
                          SearchedQueries& queries) const {
+    Lane nearest2 = r2[0];
+    ZHALO_UNROLL
+    for (int u = 1; u < together; ++u) nearest2 = Lanes::min(nearest2, r2[u]);
+    if (!lanes.any(nearest2 <= queries.bound2)) return;
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       const LocalIndex index = search.first_local_index + first + static_cast<LocalIndex>(u);
