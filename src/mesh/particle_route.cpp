@@ -78,8 +78,8 @@ class Router {
     // Where all send to one rank, it takes them in several turns.
     const Index max_received =
         context_.comm.max(context_.comm.plan_exchange(counts).num_received());
-    const Index num_turns =
-        std::max<Index>(1, (max_received + route_.max_received - 1) / route_.max_received);
+    const Index at_a_time = route_.limits.max_received;
+    const Index num_turns = std::max<Index>(1, (max_received + at_a_time - 1) / at_a_time);
     for (Index turn = 0; turn < num_turns; ++turn)
       take_turn({turn, num_turns}, first, {at.span(), counts}, visit);
   }
@@ -168,10 +168,11 @@ void for_each_routed(const Context& context, const Decomposition& decomposition,
                      const std::function<void(const RoutedPart<Real>&)>& visit) {
   const Router<Real> router(context, decomposition, route);
   const Index num = route.painted.particles.num;
-  const Index num_parts = context.comm.max((num + route.max_sent - 1) / route.max_sent);
+  const Index max_sent = route.limits.max_sent;
+  const Index num_parts = context.comm.max((num + max_sent - 1) / max_sent);
   for (Index p = 0; p < num_parts; ++p) {
-    const Index first = std::min(num, p * route.max_sent);
-    router.send(first, std::min(route.max_sent, num - first), visit);
+    const Index first = std::min(num, p * max_sent);
+    router.send(first, std::min(max_sent, num - first), visit);
   }
 }
 

@@ -19,16 +19,20 @@ struct RoutedPart {
   Index first = 0;
 };
 
+/// They bound the memory, not the number of particles.
+struct RouteLimits {
+  Index max_sent = Index{1} << 23;  ///< by a rank at a time
+  Index max_received =
+      Index{1} << 24;  ///< about so many at a time, however many others send to a rank
+};
+
 /// What travels, by the cells to which it goes.
 template <class Real>
 struct Route {
   kernels::PaintInput<Real> painted;
   kernels::MeshCells cells;
   bool with_weights = true;
-  // Bound the memory, not the number of particles.
-  Index max_sent = Index{1} << 23;  ///< by a rank at a time
-  Index max_received =
-      Index{1} << 24;  ///< about so many at a time, however many others send to a rank
+  RouteLimits limits = {};
 };
 
 /// Calls visit(part) until all particles of all ranks have come, as often on each rank. Collective.

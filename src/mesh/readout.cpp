@@ -1,4 +1,4 @@
-#include "zhalo/mesh/readout.hpp"
+#include "src/mesh/readout.hpp"
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
@@ -6,7 +6,6 @@
 #include "src/core/validate.hpp"
 #include "src/domain/positions.hpp"
 #include "src/mesh/painted_cells.hpp"
-#include "src/mesh/particle_route.hpp"
 
 namespace zhalo {
 namespace {
@@ -58,14 +57,16 @@ class Readout {
     return values;
   }
 
-  std::vector<Buffer<T>> by_routes(const std::vector<Field<T>>& fields) const {
+  std::vector<Buffer<T>> by_routes(const std::vector<Field<T>>& fields,
+                                   const RouteLimits& limits) const {
     std::vector<Buffer<T>> values;
     values.reserve(fields.size());
     for (std::size_t f = 0; f < fields.size(); ++f)
       values.emplace_back(context_.exec, points_.num, "values at positions");
     kernels::PaintInput<Real> painted;
     painted.particles = points_;
-    for_each_routed<Real>(context_, decomposition_, {painted, cells_of(fields.front()), false},
+    for_each_routed<Real>(context_, decomposition_,
+                          {painted, cells_of(fields.front()), false, limits},
                           [&](const RoutedPart<Real>& part) {
                             for (std::size_t f = 0; f < fields.size(); ++f) {
                               Buffer<T> there(context_.exec, part.painted.particles.num,
@@ -100,10 +101,13 @@ class Readout {
   const kernels::ParticlesView<Real>& points_;
 };
 
+}  // namespace
+
 template <class T, class Real>
 std::vector<Buffer<T>> readout_checked(const Context& context,
                                        const std::vector<const Field<T>*>& fields,
-                                       const kernels::ParticlesView<Real>& points, Window window) {
+                                       const kernels::ParticlesView<Real>& points, Window window,
+                                       const RouteLimits& limits) {
   const Decomposition& decomposition = fields.front()->decomposition();
   const Readout<T, Real> sampling(context, decomposition, window, points);
   if (context.comm.size() == 1) {
@@ -116,10 +120,8 @@ std::vector<Buffer<T>> readout_checked(const Context& context,
   copies.reserve(fields.size());
   for (const Field<T>* field : fields)
     copies.push_back(with_assignment_ghosts(context, *field, window));
-  return sampling.by_routes(copies);
+  return sampling.by_routes(copies, limits);
 }
-
-}  // namespace
 
 template <class T, class Real>
 std::vector<Buffer<T>> readout(const Context& context, const std::vector<const Field<T>*>& fields,
@@ -135,9 +137,12 @@ std::vector<Buffer<T>> readout(const Context& context, const std::vector<const F
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type takes none
-#define ZHALO_READOUT(T, Real)                                                                 \
-  template std::vector<Buffer<T>> readout(const Context&, const std::vector<const Field<T>*>&, \
-                                          const Particles<Real>&, Window);
+#define ZHALO_READOUT(T, Real)                                                                  \
+  template std::vector<Buffer<T>> readout(const Context&, const std::vector<const Field<T>*>&,  \
+                                          const Particles<Real>&, Window);                      \
+  template std::vector<Buffer<T>> readout_checked(                                              \
+      const Context&, const std::vector<const Field<T>*>&, const kernels::ParticlesView<Real>&, \
+      Window, const RouteLimits&);
 // NOLINTEND(bugprone-macro-parentheses)
 ZHALO_FOR_REAL_PAIRS(ZHALO_READOUT)
 

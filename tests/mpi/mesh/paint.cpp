@@ -299,8 +299,7 @@ TEST_CASE("paint: all particles to one rank, in turns that are bounded") {
   route.painted.particles = input.view();
   route.cells = mesh_cells(decomposition, context.comm.rank(), {Window::ngp, {}},
                            decomposition.cells_layout(context.comm.rank()));
-  route.max_sent = 70;
-  route.max_received = 50;
+  route.limits = {.max_sent = 70, .max_received = 50};
   std::vector<double> came;
   Index max_painted = 0;
   for_each_routed<float>(context, decomposition, route, [&](const RoutedPart<float>& routed) {

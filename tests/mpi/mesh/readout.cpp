@@ -1,6 +1,9 @@
 /// Readout: by definition, the redistribute of painting, the same bits for any ranks and threads.
+#include "src/mesh/readout.hpp"
+
 #include <numeric>
 
+#include "src/domain/positions.hpp"
 #include "tests/mpi/comm/agreed_error.hpp"
 #include "tests/mpi/comm/late_context.hpp"
 #include "tests/mpi/mesh/paint_case.hpp"
@@ -98,6 +101,28 @@ TEST_CASE(
       }
     }
   }
+}
+
+TEST_CASE("readout: the same bits where more positions than may travel at a time do so in parts") {
+  const Context context = make_context();
+  const int size = context.comm.size();
+  const Grid grid = odd_grid(12, 9, 10);
+  PaintedPoints<float> points = random_points<float>(grid, 1000, 17);
+  // Most go to one rank, which takes them in turns.
+  const auto middle = static_cast<float>(grid.box.lo[0] + grid.box.length[0] / 2);
+  for (std::size_t p = 0; p < points.mass.size(); ++p)
+    if (p % 10 != 0) points.pos[3 * p] = middle;
+  const std::vector<double> whole = read_by_one_rank<double>(points, Window::tsc);
+  const Field<double> field = field_of_values<double>(context, Decomposition(grid, size));
+  const Share share = part_of(points.num(), Cut::uneven, context.comm.rank(), size);
+  const auto part = points.part(share);
+  const SegmentTable<float> input(context.exec, part.particles);
+  const auto values = readout_checked<double, float>(
+      context, {&field, &field}, input.view(), Window::tsc, {.max_sent = 70, .max_received = 50});
+  const std::vector<double> mine(whole.begin() + share.first,
+                                 whole.begin() + share.first + share.count);
+  REQUIRE(values.size() == 2);
+  for (const Buffer<double>& of_field : values) CHECK((to_host(context.exec, of_field) == mine));
 }
 
 TEST_CASE("readout: the transpose of painting") {
