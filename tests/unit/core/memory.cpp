@@ -1,6 +1,9 @@
 /// MemoryPool and Buffer: reuse, counting, running out, ownership.
+#include <sys/resource.h>
+#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "tests/support/random.hpp"
@@ -13,6 +16,29 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 using Catch::Matchers::Contains;
+
+/// A limit on the addresses of this process, for the length of a test.
+class AddressLimit {
+ public:
+  explicit AddressLimit(std::size_t bytes) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = std::min<rlim_t>(bytes, before_.rlim_max);
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
+  ~AddressLimit() { ::setrlimit(RLIMIT_AS, &before_); }
+  AddressLimit(const AddressLimit&) = delete;
+  AddressLimit& operator=(const AddressLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+std::size_t address_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
 
 }  // namespace
 
@@ -66,6 +92,55 @@ TEST_CASE("MemoryPool: the peak is of what was in use at once, and can start ane
   CHECK(pool.peak_bytes() == mib);
   pool.deallocate(a);
   CHECK(pool.peak_bytes() == mib);
+  CHECK(pool.bytes_held() == 2 * mib);
+  CHECK(pool.peak_held() == 2 * mib);
+  pool.release();
+  CHECK(pool.peak_held() == 2 * mib);
+  pool.reset_peak();
+  CHECK(pool.peak_held() == 0);
+}
+
+TEST_CASE("MemoryPool: what was in use at once is kept for the next time") {
+  Machine::start(1024 * mib);
+  MemoryPool pool(Machine::source());
+  const auto use_ten = [&] {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 10; ++i) blocks.push_back(pool.allocate(10 * mib, "many"));
+    for (void* block : blocks) pool.deallocate(block);
+  };
+  use_ten();
+  pool.deallocate(pool.allocate(11 * mib, "one that fits nowhere"));
+  CHECK(Machine::calls == 11);
+  use_ten();
+  CHECK(Machine::calls == 11);
+}
+
+TEST_CASE("MemoryPool: small blocks do not cut up large ones") {
+  Machine::start(1024 * mib);
+  MemoryPool pool(Machine::source());
+  void* const large = pool.allocate(64 * mib, "large");
+  pool.deallocate(large);
+  void* const small = pool.allocate(mib, "small");
+  CHECK(pool.allocate(64 * mib, "large again") == large);
+  pool.deallocate(large);
+  pool.deallocate(small);
+}
+
+TEST_CASE("MemoryPool: large requests beyond what is available are not even tried") {
+  Machine::start(1024 * mib);
+  MemoryPool::Source source = Machine::source();
+  source.available = [] { return 100 * mib; };  // as Linux, which grants more than it has
+  MemoryPool pool(source);
+  CHECK_THROWS_AS(pool.allocate(101 * mib, "too much"), OutOfMemory);
+  CHECK(Machine::calls == 0);
+  pool.deallocate(pool.allocate(100 * mib, "all there is"));
+}
+
+TEST_CASE("available_host_bytes: within a limit on addresses it is what is left of them") {
+  constexpr std::size_t left = 1024 * mib;
+  const AddressLimit limit(address_bytes() + left);
+  CHECK(available_host_bytes() <= left + 16 * mib);
+  CHECK_FALSE(describe_memory_limit().empty());
 }
 
 TEST_CASE("MemoryPool: what it holds stays near the peak of what was in use") {

@@ -170,6 +170,37 @@ void check_tree(const PointSet<Real>& point_set, double cell, const TreeOptions&
   check_planes(built.tree.view());
 }
 
+/// Coarse boxes, in their order, are the tight boxes of particles that follow each other, all of
+/// them and each once.
+template <class Real>
+void check_coarse_boxes(const kernels::TreeView<Real>& tree, const CoarseBoxes& boxes) {
+  REQUIRE(boxes.num <= kernels::max_coarse_boxes);
+  Index next = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(boxes.num); ++i) {
+    REQUIRE(boxes.count[i] > 0);
+    REQUIRE(next + boxes.count[i] <= tree.pos.num);
+    for (int axis = 0; axis < 3; ++axis) {
+      const Real* const first = tree.pos.axis[axis] + next;
+      const auto [lo, hi] = std::minmax_element(first, first + boxes.count[i]);
+      REQUIRE(boxes.box[i].lo[axis] == static_cast<double>(*lo));
+      REQUIRE(boxes.box[i].hi[axis] == static_cast<double>(*hi));
+    }
+    next += boxes.count[i];
+  }
+  REQUIRE(next == tree.pos.num);
+}
+
+/// Unit cubes that begin at these places of the x axis; so many particles are in each.
+CoarseBoxes cubes_at(const std::vector<double>& places, const std::vector<Index>& counts) {
+  CoarseBoxes boxes;
+  for (const double x : places) {
+    const auto i = static_cast<std::size_t>(boxes.num++);
+    boxes.box[i] = {{{x, 0, 0}}, {{x + 1, 1, 1}}};
+    boxes.count[i] = counts[i];
+  }
+  return boxes;
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("trees over random point sets", "", float, double) {
@@ -274,4 +305,33 @@ TEST_CASE("trees of no particles have no leaf") {
   const Built<double> built(point_set, 0.1, {32, true});
   CHECK(built.tree.view().level_size[0] == 0);
   CHECK(built.tree.view().num_levels == 1);
+}
+
+TEST_CASE("coarse boxes hold all particles: each is the tight box of as many as it counts") {
+  const points::Kind kind =
+      GENERATE(points::Kind::uniform, points::Kind::clustered, points::Kind::dense);
+  const Index num = GENERATE(1, 33, 700, 40'000);
+  const auto [leaf_size, cell] = GENERATE(table<int, double>({{32, 1e-4}, {1, 1e-3}, {8, 0.1}}));
+  const PointSet<float> point_set{points::make_points(kind, num).pos, Box::periodic_cube(1), 0.1};
+  const Built<float> built(point_set, cell, {leaf_size, true});
+  const CoarseBoxes boxes = coarse_boxes(built.context.exec, built.tree.view());
+  CAPTURE(num, leaf_size, boxes.num);
+  CHECK(boxes.num > 0);
+  check_coarse_boxes(built.tree.view(), boxes);
+}
+
+TEST_CASE("coarse boxes within reach of others are those at most so far, with their counts") {
+  const double inf = std::numeric_limits<double>::infinity();
+  const CoarseBoxes boxes = cubes_at({0, 2, 5}, {3, 4, 7});
+  const auto near = [&](double period, double reach2) {
+    const CoarseBoxes found = boxes.near(cubes_at({7}, {1}), {{period, period, period}, reach2});
+    return std::vector<Index>(found.count.begin(), found.count.begin() + found.num);
+  };
+  CHECK(near(inf, 0.99).empty());
+  CHECK(near(inf, 1) == std::vector<Index>{7});
+  CHECK(near(inf, 16) == std::vector<Index>{4, 7});
+  CHECK(near(8.5, 0.24).empty());
+  CHECK(near(8.5, 0.25) == std::vector<Index>{3});
+  CHECK(near(8.5, 1) == std::vector<Index>{3, 7});
+  CHECK(boxes.near(CoarseBoxes{}, {{inf, inf, inf}, 100}).num == 0);
 }
