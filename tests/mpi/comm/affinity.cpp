@@ -67,6 +67,9 @@ TEST_CASE("cores count by the number of ranks that may use them") {
   CHECK(fair_threads_of(all, {all, all, all}) == 2);
   CHECK(fair_threads_of(all, std::vector<cpu_set_t>(8, all)) == 1);
   CHECK(fair_threads_of(all, std::vector<cpu_set_t>(100, all)) == 1);
+  // Six thirds are two, although the sum of as many rounded numbers is less.
+  const auto six = cores({0, 1, 2, 3, 4, 5});
+  CHECK(fair_threads_of(six, std::vector<cpu_set_t>(3, six)) == 2);
 
   const auto low = cores({0, 1, 2, 3});
   const auto high = cores({4, 5, 6, 7});
@@ -108,7 +111,8 @@ TEST_CASE("ranks of one machine share its cores; what the user says wins") {
   }
   const int available = available_threads();
   CHECK(machine.sum(Index{fair_threads(comm)}) <= std::max(available, machine.size()));
-  CHECK_THROWS_AS(choose_exec(comm, {.processor = Processor::host, .threads = 5000}), InputError);
+  CHECK(threads_of(choose_exec(comm, {.processor = Processor::host, .threads = 4096})) == 4096);
+  CHECK_THROWS_AS(choose_exec(comm, {.processor = Processor::host, .threads = 4097}), InputError);
   const bool is_culprit = comm.rank() == 0;
   const Processor none = is_culprit ? static_cast<Processor>(3) : Processor::host;
   CHECK_THROWS_WITH(choose_exec(comm, {.processor = none}),

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "src/comm/agreement.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/domain/particles.hpp"
 
@@ -79,6 +80,43 @@ TEST_CASE("sums, extremes and prefixes over the ranks") {
   CHECK(range.total == 3 * size * (size - 1) / 2);
 }
 
+TEST_CASE("sums of arrays may travel in messages that are shorter than a number") {
+  const Communicator comm(MPI_COMM_WORLD, {.timeout_seconds = 20, .chunk_bytes = 1});
+  const Index size = comm.size();
+  std::vector<Index> values{1, Index{1} << 40, comm.rank()};
+  comm.sum_in_place(values);
+  CHECK(values == std::vector<Index>{size, size << 40, size * (size - 1) / 2});
+  comm.exclusive_sum_in_place(values);
+  CHECK(values[0] == size * comm.rank());
+}
+
+TEST_CASE("the length of messages has limits") {
+  constexpr Index longest = Index{1} << 30;
+  for (const Index bytes : {Index{1}, longest})
+    CHECK_NOTHROW(Communicator(MPI_COMM_WORLD, {.chunk_bytes = bytes}));
+  for (const Index bytes : {Index{0}, longest + 1})
+    CHECK_THROWS_WITH(Communicator(MPI_COMM_WORLD, {.chunk_bytes = bytes}),
+                      Catch::Contains("(must be 1 to 1073741824)"));
+}
+
+TEST_CASE("numbers and texts are equal if every bit is, and every text has its own letters") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const bool is_last = comm.rank() == comm.size() - 1;
+  const bool is_alone = comm.size() == 1;
+  CHECK(are_equal(comm, {1, 2}));
+  for (int bit = 0; bit < 63; ++bit)
+    CHECK(are_equal(comm, {7, is_last ? Index{1} << bit : 0}) == is_alone);
+  CHECK(are_equal(comm, is_last ? std::vector<Index>{1, 2} : std::vector<Index>{2, 1}) == is_alone);
+  const auto texts = [](std::string_view first, std::string_view second) {
+    std::vector<Index> numbers;
+    append_text(numbers, first);
+    append_text(numbers, second);
+    return numbers;
+  };
+  CHECK(are_equal(comm, texts("ab", "c")));
+  CHECK(are_equal(comm, is_last ? texts("ab", "c") : texts("a", "bc")) == is_alone);
+}
+
 TEST_CASE("text is broadcast from any rank, whatever the others hold") {
   const Communicator comm(MPI_COMM_WORLD);
   for (int root = 0; root < comm.size(); ++root) {
@@ -126,6 +164,16 @@ TEST_CASE("together: of several errors the lowest rank's is thrown everywhere, w
   });
   CHECK(thrown.kind == "OutOfMemory");
   CHECK(thrown.message == with_rank(comm, lowest, "of rank " + std::to_string(lowest)));
+}
+
+TEST_CASE("together: the same words of errors of two kinds are not alike") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const Thrown thrown = thrown_by(comm, [&] {
+    if (comm.rank() == 0) throw InputError("nothing to read");
+    throw FileError("nothing to read");
+  });
+  CHECK(thrown.kind == "InputError");
+  CHECK(thrown.message == with_rank(comm, 0, "nothing to read"));
 }
 
 TEST_CASE("together: all ranks may fail alike, and the communicator works afterwards") {
@@ -198,8 +246,10 @@ TEST_CASE("a timeout that is no number of seconds is an error on all ranks") {
     CHECK_THROWS_WITH(Communicator(MPI_COMM_WORLD),
                       Catch::Contains("ZHALO_TIMEOUT is '" + text + "' (must be a number"));
   }
-  if (is_last) setenv("ZHALO_TIMEOUT", "2.5e3", 1);
-  CHECK_NOTHROW(Communicator(MPI_COMM_WORLD));
+  for (const char* text : {"2.5e3", "0"}) {
+    if (is_last) setenv("ZHALO_TIMEOUT", text, 1);
+    CHECK_NOTHROW(Communicator(MPI_COMM_WORLD));
+  }
   setenv("ZHALO_TIMEOUT", before.c_str(), 1);
   CHECK_THROWS_WITH(Communicator(MPI_COMM_WORLD, {.timeout_seconds = is_last ? NAN : 5}),
                     Catch::Contains("the timeout is NaN"));

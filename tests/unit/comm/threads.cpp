@@ -82,9 +82,11 @@ void check_exchange(const Context& context, const Count& count) {
 void check_exchanges(const Context& context) {
   check_exchange(context, [](int, int, int) { return Index{0}; });
   check_exchange(context, [](int from, int to, int) { return Index{(from * 5 + to * 3) % 11}; });
-  check_exchange(context, [](int from, int to, int size) {
-    return to == (from + 1) % size ? Index{5000} : Index{0};
-  });
+  for (const Index num : {5000, 3, 4000}) {  // with few others, again and again
+    check_exchange(context, [num](int from, int to, int size) {
+      return to == (from + 1) % size ? num + from : Index{0};
+    });
+  }
   check_exchange(context,
                  [](int from, int to, int) { return from == 0 ? Index{3000 + to} : Index{0}; });
 }
@@ -279,10 +281,29 @@ TEST_CASE("threads: a receiver that leaves an exchange is an error of its sender
   CHECK(message_of(2, work) == "rank 1: no more");
 }
 
+TEST_CASE("threads: a message of another length than is expected is an error of all") {
+  for (const Index expected : {2, 4}) {
+    const auto work = [&](Context& context) {
+      const bool sends = context.comm.rank() == 0;
+      ExchangePlan plan{{0, 0, 0}, {0, 0, 0}};
+      if (sends) plan.send_offset = {0, 0, 3};
+      if (!sends) plan.receive_offset = {0, expected, expected};
+      const std::vector<Index> sent(3, 1);
+      std::vector<Index> received(4);
+      context.comm.exchange(context.exec, plan, Span<const Index>(sent.data(), plan.num_sent()),
+                            Span<Index>(received.data(), plan.num_received()));
+      context.comm.barrier();
+    };
+    CHECK_THAT(
+        message_of(2, work, {.timeout_seconds = 20}),
+        Contains("rank 0 sends 24 bytes where " + std::to_string(8 * expected) + " are received"));
+  }
+}
+
 TEST_CASE("threads: what makes no sense is refused") {
   const Work nothing = [](Context&) {};
   CHECK_THROWS_AS(run_on_threads(0, nothing), InputError);
-  CHECK_THROWS_AS(run_on_threads(5000, nothing), InputError);
+  CHECK_THROWS_AS(run_on_threads(1025, nothing), InputError);
   CHECK_THROWS_AS(run_on_devices({}, nothing), InputError);
   CHECK_THROWS_AS(run_on_devices({99}, nothing), DeviceError);
   CHECK_THROWS_AS(run_on_threads(2, nothing, {.chunk_bytes = 0}), InputError);
