@@ -19,10 +19,11 @@ bool is_on_device(const Exec* exec) {
   return exec != nullptr && std::holds_alternative<Cuda>(*exec);
 }
 
-/// Copies and waits, on the receiver's thread. Both sides may be of different devices.
+/// Copies and waits, on the receiver's thread. Both sides may be of different devices. Lengths that
+/// differ are no failure of a device, after which the other messages would go on.
 void copy(const Parcel& to, const Parcel& from) {
   if (to.bytes != from.bytes)
-    throw Error(
+    throw CommunicationError(
         fmt::format("rank {} sends {} bytes where {} are received", to.peer, from.bytes, to.bytes));
   if (to.bytes == 0) return;
   const Exec* exec = is_on_device(to.exec) ? to.exec : from.exec;
