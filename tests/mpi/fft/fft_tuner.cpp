@@ -106,6 +106,17 @@ TEST_CASE("fft tuner: another grid, type or wish is another choice; earlier ones
   CHECK(s.printed.size() == (s.context.comm.rank() == 0 ? 7 : 0));
 }
 
+TEST_CASE("fft tuner: ranks that ask for different things are told so, also if all are known") {
+  Setting s;
+  const FftOptions options[] = {{.chunk_bytes = 900}, {.chunk_bytes = 1800}, {.batch = 2}};
+  for (const FftOptions& known : options) s.tuner.choose<float>(some_grid, known);
+  if (s.context.comm.size() == 1) return;
+  const bool is_last = s.context.comm.rank() == s.context.comm.size() - 1;
+  for (const std::size_t other : {std::size_t{1}, std::size_t{2}})
+    CHECK_THROWS_WITH(s.tuner.choose<float>(some_grid, options[is_last ? 0 : other]),
+                      Contains("ranks ask a tuner different questions"));
+}
+
 TEST_CASE("fft tuner: what is set stays set") {
   Setting s;
   for (const NodeExchange exchange : {NodeExchange::messages, NodeExchange::shared_memory}) {

@@ -72,4 +72,11 @@ TEST_CASE("transpose: what one rank does wrong, all ranks are told") {
   CHECK_THROWS_WITH(move(other, 0), Contains("differ between ranks"));
   CHECK_THROWS_AS(move(FieldLayout::of_cells(Decomposition(Grid::cube(8), size + 1)), 0),
                   InputError);
+  // Elements of another size.
+  const auto move_like = [&]<class T>(const T& element) {
+    const std::vector<T> source(static_cast<std::size_t>(own.size), element);
+    std::vector<T> target(source.size());
+    redistribute(context, cells, Span<const T>(source), cells, Span<T>(target));
+  };
+  CHECK_THROWS_WITH(is_last ? move_like(1.0) : move_like(1), Contains("differ between ranks"));
 }
