@@ -47,6 +47,10 @@ void Communicator::State::need_whole(const char* operation) const {
                     "communicator is of no use any more",
                     operation));
   }
+  if (network->is_over()) {
+    throw CommunicationError(fmt::format(
+        "{} cannot start: MPI is finalised; make all calls of zhalo before that", operation));
+  }
 }
 
 void Communicator::State::wait_until(const char* operation, const std::function<Seen()>& look) {
@@ -68,8 +72,8 @@ void Communicator::State::wait_until(const char* operation, const std::function<
         waited > std::chrono::duration<double>(options.timeout_seconds)) {
       const std::string why = fmt::format(
           "{}{}{} has waited for other ranks for {:g} s: one of them has ended, hangs, or needs "
-          "longer; look at the other ranks' messages, or raise the limit: "
-          "CommunicatorOptions::timeout_seconds where it is set, else ZHALO_TIMEOUT (0: none)",
+          "longer; look at the other ranks' messages, or raise the limit: the timeout of the "
+          "communicator or context where it is set, else ZHALO_TIMEOUT (0: none)",
           operation, entered == nullptr ? "" : " before ", entered == nullptr ? "" : entered,
           options.timeout_seconds);
       give_up(why);

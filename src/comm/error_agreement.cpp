@@ -162,6 +162,7 @@ bool Communicator::enter(const char* operation, bool may_fail) const {
 void Communicator::tell_others(const Failure& failure) const {
   state_->entered = nullptr;
   try {
+    state_->need_whole("agreement on errors");
     static_cast<void>(agree_on_failure(*state_, failure, rank_));
   } catch (const CommunicationError& error) {
     if (!is_broken() || failure.kind == ErrorKind::none) throw;
@@ -174,7 +175,9 @@ bool is_agreed(const std::exception& error) {
   return dynamic_cast<const Agreed*>(&error) != nullptr;
 }
 
-bool Communicator::is_broken() const { return state_ && state_->broken; }
+bool Communicator::is_broken() const {
+  return state_ && (state_->broken || state_->network->is_over());
+}
 
 void Communicator::together(const std::function<void()>& work) const {
   Failure failure;

@@ -19,6 +19,13 @@ void check_mpi(int code, const char* call) {
       std::string(call) + " failed: " + std::string(text.data(), static_cast<std::size_t>(length)));
 }
 
+/// After that a call of MPI ends the process.
+bool is_finalised() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  return finalised != 0;
+}
+
 class MpiRequest final : public NetworkRequest {
  public:
   enum class Kind { send, receive, collective };
@@ -29,7 +36,7 @@ class MpiRequest final : public NetworkRequest {
   /// As little as possible shall still come: what cannot be cancelled any more is written on
   /// arrival. MPI knows no end of a collective but its own.
   ~MpiRequest() override {
-    if (request_ == MPI_REQUEST_NULL || kind_ == Kind::collective) return;
+    if (request_ == MPI_REQUEST_NULL || kind_ == Kind::collective || is_finalised()) return;
     if (kind_ == Kind::receive) MPI_Cancel(&request_);
     MPI_Request_free(&request_);
   }
@@ -85,9 +92,7 @@ class MpiNetwork final : public Network {
   /// After MPI_Finalize the duplicate is gone already, and with messages under way MPI_Comm_free
   /// may wait for ever.
   ~MpiNetwork() override {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized == 0 && !is_given_up_ && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+    if (!is_finalised() && !is_given_up_ && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
   }
 
   MpiNetwork(const MpiNetwork&) = delete;
@@ -96,6 +101,7 @@ class MpiNetwork final : public Network {
   MPI_Comm mpi_comm() const override { return comm_; }
   bool keeps_memory() const override { return true; }
   bool is_of_threads() const override { return false; }
+  bool is_over() const override { return is_finalised(); }
 
   std::unique_ptr<NetworkRequest> send(const Parcel& parcel) override {
     return started(Kind::send, "MPI_Isend", [&](MPI_Request* request) {

@@ -62,6 +62,8 @@ class Network {
   virtual bool keeps_memory() const = 0;
   /// Whether the ranks are threads of one process.
   virtual bool is_of_threads() const = 0;
+  /// Whether nothing can be sent any more, because MPI is finalised.
+  virtual bool is_over() const { return false; }
 
   virtual std::unique_ptr<NetworkRequest> send(const Parcel& parcel) = 0;
   /// Done when the other rank receives it.

@@ -73,7 +73,7 @@ struct Communicator::State {
 
   /// Nothing can be agreed on from now on. `why`: what other ranks say that can be told.
   void give_up(const std::string& why) noexcept;
-  /// Throws CommunicationError if an earlier wait was given up.
+  /// Throws CommunicationError if an earlier wait was given up, or MPI is finalised.
   void need_whole(const char* operation) const;
   /// Looks again and again until `look()` says that all is done; CommunicationError after the
   /// timeout without progress.

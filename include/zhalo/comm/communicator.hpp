@@ -115,8 +115,8 @@ class Communicator {
   /// Whether MPI gets addresses in device memory where NCCL is not used. Before the first exchange
   /// this may be MPI's own claim, not tested yet.
   bool is_gpu_aware() const;
-  /// Whether a wait for other ranks timed out, or MPI failed. Then every collective operation
-  /// throws CommunicationError.
+  /// Whether a wait for other ranks timed out, MPI failed, or it is finalised. Then every
+  /// collective operation throws CommunicationError.
   bool is_broken() const;
   /// Bytes that this rank has sent to other ranks in exchanges.
   Index bytes_sent() const;
