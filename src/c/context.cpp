@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "src/c/handles.hpp"
@@ -132,6 +133,22 @@ int zhalo_context_agree(const zhalo_context* context, const char* error) {
   return status_of([&] {
     at(context, "context").shared->comm.together([&] {
       if (error != nullptr) throw InputError(error);
+    });
+  });
+}
+
+int zhalo_context_share(const zhalo_context* context, const char* text, char* shared,
+                        int64_t room) {
+  return status_of([&] {
+    const Communicator& comm = at(context, "context").shared->comm;
+    comm.together([&] {
+      const Index owner = comm.min(Index{text != nullptr ? comm.rank() : comm.size()});
+      std::string found;
+      if (owner < comm.size())
+        found = comm.broadcast(text != nullptr ? text : "", static_cast<int>(owner));
+      const auto needed = static_cast<Index>(found.size()) + 1;
+      validate_room(shared, room, needed);
+      std::copy_n(found.c_str(), needed, shared);
     });
   });
 }

@@ -42,6 +42,38 @@ bool agree_on_float(const Communicator& comm, Span<const zhalo_particles> specie
   return (highest == none ? stated : highest) == ZHALO_FLOAT;
 }
 
+/// What of its particles a rank gives. Types are 0 where nothing else is said.
+struct GivenColumn {
+  const char* name;
+  bool (*is_given)(const zhalo_particles& particles);
+};
+constexpr GivenColumn given_columns[] = {
+    {"velocities", [](const zhalo_particles& of) { return of.velocity[0].data != nullptr; }},
+    {"masses",
+     [](const zhalo_particles& of) { return of.mass.data != nullptr || of.uniform_mass != 0; }},
+};
+
+/// InputError if some ranks give a column of a species and others with particles do not: they have
+/// forgotten it, and nobody would miss it. Collective.
+void validate_columns_of_ranks(const Communicator& comm, Span<const zhalo_particles> species) {
+  if (comm.size() == 1) return;
+  const Index num_species = species.size();
+  const Index most = comm.max(num_species);
+  validate(num_species == most, "the ranks do not give as many species: {} here, {} elsewhere",
+           num_species, most);
+  for (Index s = 0; s < num_species; ++s) {
+    const zhalo_particles& own = species[s];
+    for (const GivenColumn& column : given_columns) {
+      const bool is_given = own.num > 0 && column.is_given(own);
+      const bool is_given_somewhere = comm.max(Index{is_given}) != 0;
+      validate(own.num == 0 || is_given == is_given_somewhere,
+               "the particles of species {} have no {} on this rank, and others have; give them "
+               "on all ranks, or on none",
+               s, column.name);
+    }
+  }
+}
+
 template <class Real>
 Domain<Real> domain_of(const Context& context, std::vector<CallerColumns>& given, const Box& box,
                        const DomainOptions& options) {
@@ -58,6 +90,7 @@ zhalo_domain make_domain_of(const std::shared_ptr<const Context>& context,
   given.reserve(static_cast<std::size_t>(species.size()));
   for (const zhalo_particles& one : species) given.emplace_back(context->exec, one);
   const Box box = box_of(given_box, dimensions_of(species[0]));
+  validate_columns_of_ranks(context->comm, species);
   DomainOptions options;
   options.min_length = given_options.min_length;
   if (agree_on_float(context->comm, species))

@@ -76,6 +76,10 @@ int zhalo_context_create_alone(const zhalo_context_options* options, zhalo_conte
 /// languages. ZHALO_OK if `error` is null on all ranks. Else ZHALO_INPUT_ERROR, and the message is
 /// that of the lowest rank that gives one, with its number. Collective.
 int zhalo_context_agree(const zhalo_context* context, const char* error);
+/// Copies a text that some ranks give to all of them, for such wrappers: that of the lowest rank
+/// whose `text` is not null, and an empty one if there is none. `shared` has room for `room` bytes,
+/// the 0 behind the text among them. Collective.
+int zhalo_context_share(const zhalo_context* context, const char* text, char* shared, int64_t room);
 /// Whether the context computes on a device (1) or on the host (0). Not collective.
 int zhalo_context_is_on_device(const zhalo_context* context, int* is_on_device);
 /// Null is allowed. Collective where this is the last handle that uses the context.

@@ -80,7 +80,8 @@ typedef struct zhalo_domain_options {
 /// `options` are the defaults. Collective. `*domain` is null after an error. ZHALO_INPUT_ERROR for
 /// positions that are not finite or lie outside an axis that is not periodic (the message has the
 /// species, their number and the first global index), for a box or a length that makes no sense,
-/// and for dimensions, precisions, boxes or lengths that differ between species or ranks. Without
+/// for dimensions, precisions, boxes or lengths that differ between species or ranks, and for
+/// velocities or masses of a species that some ranks give and others with particles do not. Without
 /// any particles the domain is of ZHALO_FLOAT if a species of any rank says so.
 int zhalo_domain_create(const zhalo_context* context, const zhalo_particles* species,
                         int num_species, const zhalo_box* box, const zhalo_domain_options* options,

@@ -61,6 +61,51 @@ static void check_errors_of_callers(const zhalo_context* context) {
   EXPECT_ERROR(zhalo_context_agree(NULL, NULL), ZHALO_INPUT_ERROR, "context is null");
 }
 
+/// A text of some ranks gets to all.
+static void check_shared_texts(const zhalo_context* context) {
+  char shared[8] = "before";
+  const int is_last = rank == size - 1;
+  EXPECT_OK(zhalo_context_share(context, NULL, shared, sizeof shared));
+  EXPECT(strcmp(shared, "") == 0);
+  EXPECT_OK(zhalo_context_share(context, is_last ? "last" : NULL, shared, sizeof shared));
+  EXPECT(strcmp(shared, "last") == 0);
+  EXPECT_OK(zhalo_context_share(context, rank == 0 ? "first" : "other", shared, sizeof shared));
+  EXPECT(strcmp(shared, "first") == 0);
+  EXPECT_ERROR(zhalo_context_share(context, is_last ? "of eight" : NULL, shared, sizeof shared),
+               ZHALO_INPUT_ERROR, "room for 8 elements, and 9 are needed");
+  EXPECT_ERROR(zhalo_context_share(context, NULL, NULL, 8), ZHALO_INPUT_ERROR, "null");
+  EXPECT_ERROR(zhalo_context_share(NULL, NULL, shared, 8), ZHALO_INPUT_ERROR, "context is null");
+}
+
+/// What ranks with particles give, all of them give.
+static void check_columns_of_some_ranks(const zhalo_context* context) {
+  const int is_last = rank == size - 1;
+  zhalo_domain* domain = NULL;
+  zhalo_particles species[2] = {particles_of_rank(), particles_of_rank()};
+  if (!is_last) zhalo_set_rows(species[1].velocity, position, ZHALO_DOUBLE, 3);
+  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR,
+               "the particles of species 1 have no velocities on this rank, and others have");
+  char culprit[32];
+  snprintf(culprit, sizeof culprit, "rank %d: ", size - 1);
+  EXPECT(strncmp(zhalo_last_error(), culprit, strlen(culprit)) == 0);
+  species[1] = particles_of_rank();
+  if (!is_last) species[1].uniform_mass = 2;
+  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "the particles of species 1 have no masses on this rank");
+  species[1].uniform_mass = 0;
+  if (!is_last) species[1].mass = (zhalo_column){position, 0, ZHALO_DOUBLE};
+  EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
+               ZHALO_INPUT_ERROR, "no masses on this rank");
+  EXPECT(domain == NULL);
+  // A column here and one mass there are masses. A rank without particles gives nothing.
+  if (is_last) species[1].uniform_mass = 3;
+  zhalo_set_rows(species[0].velocity, position, ZHALO_DOUBLE, 3);
+  if (is_last) species[0] = (zhalo_particles){.num = 0};
+  EXPECT_OK(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain));
+  zhalo_domain_destroy(domain);
+}
+
 /// One rank alone has a column that cannot be, and all get the error.
 static void check_columns(const zhalo_context* context) {
   const int is_last = rank == size - 1;
@@ -82,6 +127,19 @@ static void check_columns(const zhalo_context* context) {
   EXPECT_ERROR(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain),
                ZHALO_INPUT_ERROR, "4 bytes apart");
   EXPECT(domain == NULL);
+}
+
+/// A context that outlived MPI: an error on each rank, and no abort. The caller's own error stays.
+static int is_useless_after_mpi(zhalo_context* context, zhalo_domain* domain) {
+  zhalo_groups* groups = NULL;
+  const int of_caller = zhalo_context_agree(context, "an error of the caller");
+  const int of_agreement = zhalo_context_agree(context, NULL);
+  const int of_search = zhalo_find_groups(domain, 0.1, &groups);
+  const int is_said = strstr(zhalo_last_error(), "MPI is finalised") != NULL;
+  zhalo_domain_destroy(domain);
+  zhalo_context_destroy(context);
+  return of_caller == ZHALO_INPUT_ERROR && of_search == ZHALO_COMMUNICATION_ERROR && is_said &&
+         groups == NULL && (of_agreement == ZHALO_COMMUNICATION_ERROR || size == 1);
 }
 
 /// MPI cannot be asked for the failures of all ranks any more.
@@ -245,8 +303,10 @@ int main(int argc, char** argv) {
   const zhalo_context_options options = {.processor = ZHALO_HOST, .timeout_seconds = 60};
   EXPECT_OK(zhalo_context_create(MPI_COMM_WORLD, &options, &context));
   check_errors_of_callers(context);
+  check_shared_texts(context);
   check_domains(context);
   check_columns(context);
+  if (size > 1) check_columns_of_some_ranks(context);
   check_precisions(context);
   check_nothing_in_float(context);
   const zhalo_particles particles = particles_of_rank();
@@ -257,9 +317,6 @@ int main(int argc, char** argv) {
   check_fields(domain);
   check_points(domain);
   check_species(context);
-  zhalo_domain_destroy(domain);
-  zhalo_context_destroy(context);
-
   zhalo_catalogue_destroy(NULL);
   zhalo_context_destroy(NULL);
   zhalo_domain_destroy(NULL);
@@ -267,5 +324,6 @@ int main(int argc, char** argv) {
   zhalo_neighbours_destroy(NULL);
   const int failures = count_failures();
   MPI_Finalize();
-  return failures == 0 && is_refused_after_mpi() ? 0 : 1;
+  const int is_refused = is_useless_after_mpi(context, domain) && is_refused_after_mpi();
+  return failures == 0 && is_refused ? 0 : 1;
 }

@@ -168,7 +168,8 @@ static void check_creation(const zhalo_context* context) {
   EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
                ZHALO_INPUT_ERROR, "must be ZHALO_UINT8");
   species[1].type.data = NULL;
-  if (is_last) species[1].mass = (zhalo_column){.data = other, .precision = ZHALO_UINT8};
+  species[1].mass =
+      (zhalo_column){.data = other, .precision = is_last ? ZHALO_UINT8 : ZHALO_DOUBLE};
   EXPECT_ERROR(zhalo_domain_create(context, species, 2, &unit_box, NULL, &domain),
                ZHALO_INPUT_ERROR, "precision is 2");
   species[1].mass.data = NULL;
