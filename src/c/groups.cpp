@@ -8,8 +8,7 @@ const Buffer<Index>& labels_of(const zhalo_groups& groups, int species) {
   validate_species(groups.domain, species);
   if (species == 0) return groups.linked.label;
   const auto which = static_cast<std::size_t>(species - 1);
-  validate(groups.is_attached[which],
-           "species {} is in no groups; attach it first, by zhalo_attach_species", species);
+  validate(groups.is_attached[which], "species {} is in no groups; attach it first", species);
   return groups.attached[which].label;
 }
 

@@ -38,11 +38,9 @@ struct Request {
 constexpr int max_types = 256;
 
 void validate_request(const Communicator& comm, const Request& request) {
-  validate(request.min_members >= 1, "a group needs at least {} members (must be at least 1)",
-           request.min_members);
+  validate(request.min_members >= 1, "min_members is {} (must be at least 1)", request.min_members);
   validate(request.num_types >= 1 && request.num_types <= max_types,
-           "the number of particle types is {} (must be 1 to {}: a type is a byte)",
-           request.num_types, max_types);
+           "num_types is {} (must be 1 to {}: a type is a byte)", request.num_types, max_types);
   const std::vector<Request> of_ranks = comm.all_gather(request);
   for (std::size_t rank = 1; rank < of_ranks.size(); ++rank) {
     validate(of_ranks[rank] == of_ranks[0],
@@ -57,7 +55,7 @@ kernels::TypeSet counted_types(const CatalogueOptions& options) {
   kernels::TypeSet types;
   for (const int type : options.counted_types) {
     validate(type >= 0 && type < options.num_types && type < max_types,
-             "type {} is to count for the smallest group (there are 0 to {})", type,
+             "counted_types has type {} (there are 0 to {}, by num_types)", type,
              options.num_types - 1);
     types.add(type);
   }

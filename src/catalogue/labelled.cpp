@@ -85,7 +85,7 @@ void validate_input(const Labelled<Real>& input, int num_types) {
       found.masses.num, input.num_total, found.masses.first);
   validate(
       found.types.num == 0,
-      "{} of {} particles have a type beyond the {} that were announced, the first is particle {}",
+      "{} of {} particles have a type that is not below num_types, {}; the first is particle {}",
       found.types.num, input.num_total, num_types, found.types.first);
   validate(found.num_bad_labels == 0,
            "{} labels are neither no_group nor a global index of a particle; take them from "

@@ -107,7 +107,7 @@ bool validate_agreement(const Communicator& comm, const Box& box, std::size_t nu
     validate(other.num_species == static_cast<Index>(num_species),
              "the ranks do not give as many species: {} here, {} elsewhere", num_species,
              other.num_species);
-    validate_same("the smallest length", min_length, other.min_length);
+    validate_same("min_length", min_length, other.min_length);
     if (other.weights == 2) continue;
     validate(weights == 2 || other.weights == weights, "some ranks give weights and others do not");
     weights = other.weights;
@@ -136,7 +136,7 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
       num += particles.num();
     }
     validate_box_fits<Real>(box);
-    validate(options.min_length >= 0, "the smallest length is {} (must not be negative)",
+    validate(options.min_length >= 0, "min_length is {} (must not be negative)",
              options.min_length);
     const bool weighted = validate_agreement(context.comm, box, species.size(), options.min_length,
                                              num == 0 ? 2 : (options.weight ? 1 : 0));

@@ -251,7 +251,7 @@ void Painting<Real>::paint(const OwnCells<T>& cells, const Vec3d& shift) const {
   validate(options_.values != CellValues::sum ||
                magnitude_ <= static_cast<double>(std::numeric_limits<T>::max()),
            "the weights' magnitudes sum up to as much as {:.3g}, more than the field's type can "
-           "hold; use a field of double, other units, or CellValues::mean_units",
+           "hold; use a field of double, other units, or values in units of the mean",
            magnitude_);
   const Index painted = context_.comm.sum(paint_units(cells, shift));
   if (painted != fixed_weight_)

@@ -108,7 +108,7 @@ TEST_CASE("the first bad particle is that of all ranks") {
     fails(bad, Catch::Contains("the first is particle " + std::to_string(first) + ";"));
     bad = sample;
     for (Index i = first; i < num; i += 50) bad.type[static_cast<std::size_t>(i)] = 3;
-    fails(bad, Catch::EndsWith("announced, the first is particle " + std::to_string(first)));
+    fails(bad, Catch::EndsWith("num_types, 3; the first is particle " + std::to_string(first)));
   }
   // One type for all, as a domain finds by itself.
   const Part<float> part(context.exec, sample, {Index{100} * context.comm.rank(), 100},
@@ -117,7 +117,7 @@ TEST_CASE("the first bad particle is that of all ranks") {
   Particles<float> of_one_type = part.particles();
   for (ParticleSegment<float>& segment : of_one_type.segments) segment.type = {&three, 0};
   CHECK_THROWS_WITH(make_catalogue(context, of_one_type, sample.box, part.label(), sample.options),
-                    Catch::Contains("have a type beyond the 3"));
+                    Catch::Contains("have a type that is not below num_types, 3;"));
 }
 
 TEST_CASE("bad input on one rank is the same error on all") {
@@ -144,12 +144,12 @@ TEST_CASE("bad input on one rank is the same error on all") {
   bad.label[static_cast<std::size_t>(num - 3)] = num;
   bad.label[0] = -2;
   fails(bad, sample.options, "2 labels are neither no_group nor a global index");
-  fails(sample, {0, 3}, "a group needs at least 0 members");
-  fails(sample, {2, 0}, "the number of particle types is 0 (must be 1 to 256");
-  fails(sample, {2, 257}, "the number of particle types is 257 (must be 1 to 256");
-  fails(sample, {2, 1}, "have a type beyond the 1");
-  fails(sample, {2, 3, {3}}, "type 3 is to count for the smallest group (there are 0 to 2)");
-  fails(sample, {2, 3, {-1}}, "type -1 is to count for the smallest group");
+  fails(sample, {0, 3}, "min_members is 0");
+  fails(sample, {2, 0}, "num_types is 0 (must be 1 to 256");
+  fails(sample, {2, 257}, "num_types is 257 (must be 1 to 256");
+  fails(sample, {2, 1}, "have a type that is not below num_types, 1;");
+  fails(sample, {2, 3, {3}}, "counted_types has type 3 (there are 0 to 2, by num_types)");
+  fails(sample, {2, 3, {-1}}, "counted_types has type -1");
   if (size > 1) {
     fails(sample, {rank == last ? 3 : 2, 3},
           "ranks 0 and " + std::to_string(last) + " want catalogues with different");

@@ -340,7 +340,7 @@ TEST_CASE("domain: ranks that do not ask for the same are told so, and can go on
   CHECK_THROWS_WITH(sort(Box::periodic_cube(odd ? 2 : 1), {}),
                     Contains("not the same on all ranks"));
   CHECK_THROWS_WITH(sort(points.box, {.min_length = odd ? 0.125 : 0.25}),
-                    Contains("the smallest length is not the same on all ranks: 0."));
+                    Contains("min_length is not the same on all ranks: 0."));
   std::vector<Particles<float>> species(odd ? 1 : 2, particles);
   CHECK_THROWS_WITH(Domain<float>(context, species, points.box),
                     Contains("do not give as many species"));
