@@ -1,4 +1,4 @@
-#include "bindings.hpp"
+#include "arguments.hpp"
 
 namespace zhalo::python {
 namespace {
@@ -19,18 +19,9 @@ bool has_odd_stride(const nb::object& array) {
 
 }  // namespace
 
-int choose(const std::string& name, std::initializer_list<Choice> choices, const char* what) {
-  std::string names;
-  for (const Choice& choice : choices) {
-    if (name == choice.name) return choice.value;
-    names += (names.empty() ? "" : ", ") + std::string(choice.name);
-  }
-  refuse(std::string("the ") + what + " is '" + name + "' (must be one of " + names + ")");
-}
-
 int precision_of(nb::handle dtype) {
-  return choose(dtype_name(dtype), {{"float64", ZHALO_DOUBLE}, {"float32", ZHALO_FLOAT}},
-                "type of numbers");
+  const Word name{nb::str(dtype_name(dtype).c_str())};
+  return choose(name, {{"float64", ZHALO_DOUBLE}, {"float32", ZHALO_FLOAT}}, "dtype");
 }
 
 nb::object as_numpy(nb::handle values) {

@@ -41,6 +41,12 @@ class StatusError : public std::runtime_error {
   throw StatusError(ZHALO_INPUT_ERROR, message);
 }
 
+/// Python sees zhalo.UnknownColumn, which is a KeyError.
+class UnknownColumn : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// Calls the C interface without Python's lock, so that other threads of Python go on.
 template <class Call>
 void run(const Call& call) {
@@ -76,12 +82,6 @@ class Owned {
   Handle* handle_ = nullptr;
 };
 
-/// The constant with this name. InputError with all names if there is none.
-struct Choice {
-  const char* name;
-  int value;
-};
-int choose(const std::string& name, std::initializer_list<Choice> choices, const char* what);
 /// ZHALO_FLOAT or ZHALO_DOUBLE for "float32" and "float64", a numpy.dtype or numpy's types.
 int precision_of(nb::handle dtype);
 
@@ -91,14 +91,6 @@ using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 nb::object as_numpy(nb::handle values);
 /// Whether it is a number (or what else numpy takes for one value), and no array.
 bool is_one_value(nb::handle value);
-/// The value as T. InputError if it is none.
-template <class T>
-T one_value(nb::handle value, const char* what) {
-  T converted{};
-  const nb::object item = nb::module_::import_("numpy").attr("asarray")(value).attr("item")();
-  if (!nb::try_cast(item, converted)) refuse(std::string(what) + " is no such number");
-  return converted;
-}
 /// The same as nanobind sees it, which keeps the memory alive.
 Array as_array(const nb::object& numpy_array);
 /// The precision of an array's numbers; InputError for other numbers than float32 and float64.
@@ -110,6 +102,12 @@ zhalo_column column_of(const Array& rows, int precision, std::size_t axis);
 inline void* address_of(const nb::object& numpy_array) {
   return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(numpy_array.attr("ctypes").attr("data")));
 }
+
+inline bool is_any(PyObject* /*object*/) { return true; }
+/// An array that is returned: what signatures call it.
+class NumpyArray : public nb::object {
+  NB_OBJECT_DEFAULT(NumpyArray, object, "numpy.ndarray", is_any)
+};
 
 /// A new array of numpy, whose elements are not set yet.
 template <class T>
@@ -126,11 +124,12 @@ struct NewArray {
   T* data() { return values_.get(); }
   std::int64_t size() const { return static_cast<std::int64_t>(size_); }
   /// The array as Python sees it, which owns the memory from now on.
-  nb::object release() {
+  NumpyArray release() {
     T* const values = values_.release();
     const nb::capsule owner(values,
                             [](void* memory) noexcept { delete[] static_cast<T*>(memory); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(values, shape_.size(), shape_.data(), owner));
+    const nb::ndarray<nb::numpy, T> array(values, shape_.size(), shape_.data(), owner);
+    return nb::borrow<NumpyArray>(nb::cast(array));
   }
 
  private:
@@ -141,7 +140,7 @@ struct NewArray {
 
 /// The array that call(data, size) fills.
 template <class T, class Call>
-nb::object filled(std::vector<std::size_t> shape, const Call& call) {
+NumpyArray filled(std::vector<std::size_t> shape, const Call& call) {
   NewArray<T> array(std::move(shape));
   run([&] { return call(array.data(), array.size()); });
   return array.release();

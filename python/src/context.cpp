@@ -1,5 +1,6 @@
+#include <exception>
 
-
+#include "arguments.hpp"
 #include "objects.hpp"
 
 namespace zhalo::python {
@@ -13,31 +14,57 @@ std::string library_version() {
 }
 
 /// The communicator of mpi4py as a number of Fortran. InputError if mpi4py has another MPI than
-/// zhalo, because handles of one make no sense to the other.
+/// zhalo, because handles of one make no sense to the other, or MPI does not run.
 MPI_Fint handle_of(nb::handle comm) {
   if (!nb::hasattr(comm, "py2f")) refuse("comm must be a communicator of mpi4py, or None");
+  const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
   const std::string ours = library_version();
-  const auto theirs =
-      nb::cast<std::string>(nb::module_::import_("mpi4py.MPI").attr("Get_library_version")());
+  const auto theirs = nb::cast<std::string>(mpi.attr("Get_library_version")());
   // A text of MPI may end with a null, which belongs to it for mpi4py.
   if (theirs.substr(0, ours.size()) != ours) {
     refuse("mpi4py has another MPI than zhalo (" + theirs + ", and " + ours +
            "); install mpi4py from source, with zhalo's MPI");
   }
+  if (!nb::cast<bool>(mpi.attr("Is_initialized")()))
+    refuse("MPI is not initialised; call MPI.Init() first, or give no comm");
+  if (nb::cast<bool>(mpi.attr("Is_finalized")()))
+    refuse("MPI is finalised; make the context before MPI.Finalize(), or give no comm");
   return static_cast<MPI_Fint>(nb::cast<long long>(comm.attr("py2f")()));
 }
 
-Context make_context(nb::object comm, const std::string& processor, std::optional<int> threads,
-                     std::optional<int> device, std::optional<double> timeout) {
+/// What a caller said of a context. `device` must stay where it is.
+zhalo_context_options options_of(const Word& processor, const std::optional<WholeNumber>& threads,
+                                 const std::optional<WholeNumber>& wanted_device, int& device,
+                                 const std::optional<Number>& timeout) {
   zhalo_context_options options{};
   options.processor = choose(
       processor, {{"automatic", ZHALO_AUTOMATIC}, {"host", ZHALO_HOST}, {"cuda", ZHALO_CUDA}},
       "processor");
-  if (threads && *threads < 1) refuse("there must be at least 1 thread");
-  if (timeout && !(*timeout > 0)) refuse("the timeout must be a positive number of seconds");
-  options.threads = threads.value_or(0);
-  options.device = device ? &*device : nullptr;
-  options.timeout_seconds = timeout.value_or(0);
+  if (threads) {
+    options.threads = threads->small_value("threads");
+    if (options.threads < 1)
+      refuse("threads is " + shown(threads->given) + " (must be at least 1)");
+  }
+  if (wanted_device) {
+    device = wanted_device->small_value("device");
+    if (device < 0) refuse("device is " + shown(wanted_device->given) + " (must be at least 0)");
+    options.device = &device;
+  }
+  if (timeout) {
+    options.timeout_seconds = timeout->value("timeout");
+    if (!(options.timeout_seconds > 0)) {
+      refuse("timeout is " + shown(timeout->given) + " (must be a positive number of seconds)");
+    }
+  }
+  return options;
+}
+
+Context make_context(nb::object comm, const Word& processor,
+                     const std::optional<WholeNumber>& threads,
+                     const std::optional<WholeNumber>& device,
+                     const std::optional<Number>& timeout) {
+  int number = 0;
+  const zhalo_context_options options = options_of(processor, threads, device, number, timeout);
   using Handle = Owned<zhalo_context, zhalo_context_destroy>;
   if (comm.is_none()) {
     return {std::make_shared<Handle>(
@@ -54,7 +81,58 @@ bool is_on_device(const Context& context) {
   return answer != 0;
 }
 
+/// As Python shows it, without the lines of the program.
+std::string message_of(const nb::python_error& raised) {
+  const auto kind = nb::cast<std::string>(raised.type().attr("__name__"));
+  return kind + ": " + nb::cast<std::string>(nb::str(raised.value()));
+}
+
 }  // namespace
+
+void Context::run_agreed(const std::function<void()>& work) const {
+  std::string error;
+  std::exception_ptr interrupt;  // such as KeyboardInterrupt, which is this rank's
+  try {
+    work();
+  } catch (const nb::python_error& raised) {
+    error = message_of(raised);
+    if (!raised.matches(PyExc_Exception)) interrupt = std::current_exception();
+  } catch (const std::exception& failed) {
+    error = failed.what();
+    if (error.empty()) error = "an argument cannot be used";
+  }
+  try {
+    run([&] {
+      return zhalo_context_agree(handle->get(), error.empty() ? nullptr : error.c_str());
+    });
+  } catch (const StatusError&) {
+    if (interrupt) std::rethrow_exception(interrupt);
+    throw;
+  }
+}
+
+/// Of texts that ranks share: names and types.
+constexpr std::size_t room_of_shared = 65536;
+
+std::string Context::shared(const std::optional<std::string>& text) const {
+  std::string found(room_of_shared, '\0');
+  run([&] {
+    return zhalo_context_share(handle->get(), text ? text->c_str() : nullptr, found.data(),
+                               static_cast<std::int64_t>(found.size()));
+  });
+  return found.c_str();
+}
+
+void Context::agree_on_giving(bool can_give, bool gives, const std::string& what) const {
+  const bool is_given = can_give && gives;
+  const bool is_given_somewhere = !shared(is_given ? std::optional(what) : std::nullopt).empty();
+  run_agreed([&] {
+    if (can_give && is_given != is_given_somewhere)
+      refuse("there are no " + what +
+             " on this rank, and others have them; give them on all ranks, "
+             "or on none");
+  });
+}
 
 void bind_context(nb::module_& module) {
   nb::class_<Context>(module, "Context", R"(The ranks, and where each of them computes.
@@ -70,6 +148,11 @@ timeout    longest wait for other ranks in seconds; None: ZHALO_TIMEOUT, else ha
       .def(nb::new_(&make_context), nb::arg("comm") = nb::none(), nb::kw_only(),
            nb::arg("processor") = "automatic", nb::arg("threads") = nb::none(),
            nb::arg("device") = nb::none(), nb::arg("timeout") = nb::none())
+      .def("__repr__",
+           [](const Context& context) {
+             return std::string("<zhalo.Context on ") +
+                    (is_on_device(context) ? "a CUDA device>" : "the host>");
+           })
       .def_prop_ro("is_on_device", &is_on_device, "Whether this rank computes on a CUDA device.")
       .def(
           "release_memory",

@@ -1,45 +1,81 @@
-#include <algorithm>
+#include <cmath>
 
+#include "arguments.hpp"
 #include "objects.hpp"
 
 namespace zhalo::python {
 namespace {
 
-/// One value for each axis: a number for all of them, or a sequence of 2 or 3.
+/// How many axes a value for each axis has: 0 for one value of all, and -1 for what is neither.
+int num_axes_of(const nb::object& array) {
+  const auto shape = nb::cast<std::vector<std::int64_t>>(array.attr("shape"));
+  if (nb::cast<std::int64_t>(array.attr("size")) == 1) return 0;
+  return shape.size() == 1 && (shape[0] == 2 || shape[0] == 3) ? static_cast<int>(shape[0]) : -1;
+}
+
+/// One value for each axis: one for all of them, or a sequence of 2 or 3, which sets the number of
+/// axes of a box. `wanted` is what a value must be.
 template <class T>
-std::array<T, 3> per_axis(nb::handle value, const char* what) {
-  const nb::object plain = nb::module_::import_("numpy").attr("asarray")(value).attr("tolist")();
-  T one{};
-  std::vector<T> several;
+std::array<T, 3> per_axis(nb::handle given, const char* name, const char* wanted, int& num_axes) {
+  const auto fail = [&] {
+    refuse(std::string(name) + " is " + shown(given) + " (must be " + wanted +
+           ", or one for each axis)");
+  };
+  const nb::object array = as_numpy(given);
+  const int axes = num_axes_of(array);
+  if (axes < 0) fail();
+  if (axes > 0 && num_axes > 0 && axes != num_axes)
+    refuse(std::string(name) + " has another number of axes than the arguments before it");
+  if (axes > 0) num_axes = axes;
   std::array<T, 3> values{};
-  if (nb::try_cast(plain, one)) {
-    values.fill(one);
-  } else if (nb::try_cast(plain, several) && (several.size() == 2 || several.size() == 3)) {
-    std::copy(several.begin(), several.end(), values.begin());
-  } else {
-    refuse(std::string(what) + " must be one value, or one for each axis");
+  for (int axis = 0; axis < (axes == 0 ? 3 : axes); ++axis) {
+    const nb::object item = array.attr("item")(axes == 0 ? 0 : axis);
+    if (!nb::try_cast(item, values[static_cast<std::size_t>(axis)])) fail();
   }
   return values;
 }
 
-Box make_box(nb::handle length, nb::handle lo, nb::handle periodic) {
+/// InputError unless the axis makes sense.
+void validate_axis(const zhalo_box& box, int axis, const char* name) {
+  const double length = box.length[axis];
+  const std::string which = std::string(" along ") + "xyz"[axis];
+  if (!std::isfinite(length) || length < 0) {
+    refuse(std::string(name) + " is " + nb::cast<std::string>(nb::repr(nb::float_(length))) +
+           which + " (must be finite, and not negative)");
+  }
+  if (!std::isfinite(box.lo[axis])) refuse("lo is not finite" + which);
+  if (box.periodic[axis] != 0 && length == 0) {
+    refuse(std::string(name) + " is 0" + which +
+           ", where the box is periodic: it has no length there");
+  }
+}
+
+/// `name` is the argument that has the lengths.
+Box make_box_of(nb::handle length, nb::handle lo, nb::handle periodic, const char* name) {
   Box box;
-  const auto lengths = per_axis<double>(length, "the lengths of a box");
-  const auto corner = per_axis<double>(lo, "the lower corner of a box");
-  const auto is_periodic = per_axis<bool>(periodic, "what says whether axes are periodic");
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    box.view.lo[axis] = corner[axis];
-    box.view.length[axis] = lengths[axis];
-    box.view.periodic[axis] = is_periodic[axis] ? 1 : 0;
+  const auto lengths = per_axis<double>(length, name, "one number", box.num_axes);
+  const auto corner = per_axis<double>(lo, "lo", "one number", box.num_axes);
+  const auto is_periodic = per_axis<bool>(periodic, "periodic", "True or False", box.num_axes);
+  const int num_axes = box.num_axes == 0 ? 3 : box.num_axes;
+  for (int axis = 0; axis < num_axes; ++axis) {
+    const auto at = static_cast<std::size_t>(axis);
+    box.view.lo[axis] = corner[at];
+    box.view.length[axis] = lengths[at];
+    box.view.periodic[axis] = is_periodic[at] ? 1 : 0;
+    validate_axis(box.view, axis, name);
   }
   return box;
+}
+
+Box make_box(nb::handle length, nb::handle lo, nb::handle periodic) {
+  return make_box_of(length, lo, periodic, "length");
 }
 
 /// A box as it may be given to a domain: None, a Box, or the lengths of a periodic one.
 Box box_of(nb::handle box) {
   if (box.is_none()) return {};
   if (nb::isinstance<Box>(box)) return nb::cast<Box>(box);
-  return make_box(box, nb::int_(0), nb::bool_(true));
+  return make_box_of(box, nb::int_(0), nb::bool_(true), "box");
 }
 
 /// The species of a domain: one or several Particles, or an array of positions.
@@ -61,27 +97,63 @@ std::vector<const Particles*> species_of(nb::handle particles, nb::object& made)
 /// The arguments of a domain, and what keeps their arrays alive.
 struct Given {
   nb::object made;
-  std::vector<zhalo_particles> species;
-  zhalo_box box{};
+  std::vector<const Particles*> species;
+  std::vector<zhalo_particles> views;
+  Box box;
+  zhalo_domain_options options{};
 };
 
+Given given_of(nb::handle particles, nb::handle box, const Number& min_length) {
+  Given given;
+  given.species = species_of(particles, given.made);
+  for (const Particles* one : given.species) given.views.push_back(one->view());
+  given.box = box_of(box);
+  if (given.box.num_axes == 2 && given.views[0].dimensions == 3)
+    refuse("the box has 2 axes, and positions have 3; give lengths for 3 axes");
+  given.options.min_length = min_length.value("min_length");
+  return given;
+}
+
+/// Types are 0 where nobody gives any. zhalo sees to velocities and masses. Collective.
+void agree_on_types(const Context& context, const Given& given) {
+  const auto num = static_cast<int>(given.species.size());
+  const std::string text = std::to_string(num);
+  const std::string first = context.shared(text);
+  context.agreed([&] {
+    if (text != first) refuse("there are " + text + " species here and " + first + " on rank 0");
+    return true;
+  });
+  for (std::size_t s = 0; s < given.species.size(); ++s) {
+    const std::string what = "types of species " + std::to_string(s);
+    context.agree_on_giving(given.views[s].num > 0, given.species[s]->has_types(), what);
+  }
+}
+
 Domain make_domain(nb::object particles, nb::object box, const Context* context,
-                   double min_length) {
+                   const Number& min_length) {
   const Context of =
       context != nullptr ? *context : nb::cast<const Context&>(nb::type<Context>()());
-  const Given given = of.agreed([&] {
-    Given found;
-    for (const Particles* one : species_of(particles, found.made))
-      found.species.push_back(one->view());
-    found.box = box_of(box).view;
-    return found;
-  });
-  const zhalo_domain_options options{min_length};
+  const Given given = of.agreed([&] { return given_of(particles, box, min_length); });
+  agree_on_types(of, given);
   return {of, Owned<zhalo_domain, zhalo_domain_destroy>([&](zhalo_domain** domain) {
-            return zhalo_domain_create(of.handle->get(), given.species.data(),
-                                       static_cast<int>(given.species.size()), &given.box, &options,
-                                       domain);
+            return zhalo_domain_create(of.handle->get(), given.views.data(),
+                                       static_cast<int>(given.views.size()), &given.box.view,
+                                       &given.options, domain);
           })};
+}
+
+std::string shown_axes(const Box& box, const double* values) {
+  nb::list numbers;
+  for (int axis = 0; axis < (box.num_axes == 2 ? 2 : 3); ++axis) numbers.append(values[axis]);
+  return nb::cast<std::string>(nb::repr(numbers));
+}
+
+std::string shown_box(const Box& box) {
+  nb::list periodic;
+  for (int axis = 0; axis < (box.num_axes == 2 ? 2 : 3); ++axis)
+    periodic.append(nb::bool_(box.view.periodic[axis] != 0));
+  return "zhalo.Box(" + shown_axes(box, box.view.length) + ", lo=" + shown_axes(box, box.view.lo) +
+         ", periodic=" + nb::cast<std::string>(nb::repr(periodic)) + ")";
 }
 
 void bind_box(nb::module_& module) {
@@ -90,7 +162,8 @@ void bind_box(nb::module_& module) {
 length    one number for all axes, or one for each. 0: no bounds, on an axis that is not periodic.
 lo        the lower corner: one number, or one for each axis
 periodic  whether axes are periodic: one truth value, or one for each axis)")
-      .def(nb::new_(&make_box), nb::arg("length"), nb::arg("lo") = 0.0, nb::arg("periodic") = true);
+      .def(nb::new_(&make_box), nb::arg("length"), nb::arg("lo") = 0.0, nb::arg("periodic") = true)
+      .def("__repr__", &shown_box);
 }
 
 void bind_particles(nb::module_& module) {
@@ -104,7 +177,11 @@ types       whole numbers 0 to 255, one for all or one for each; None: 0
 Arrays are used where they are, also with strides.)")
       .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle>(), nb::arg("positions"),
            nb::arg("velocities") = nb::none(), nb::arg("masses") = nb::none(),
-           nb::arg("types") = nb::none());
+           nb::arg("types") = nb::none())
+      .def("__repr__", [](const Particles& particles) {
+        return "<zhalo.Particles: " + std::to_string(particles.view().num) + " in " +
+               std::to_string(particles.view().dimensions) + " dimensions>";
+      });
 }
 
 }  // namespace
@@ -132,11 +209,16 @@ which particles were given.)")
                     " particles>";
            })
       .def(
-          "num", [](const Domain& domain, int species) { return domain.counts(species).num; },
+          "num",
+          [](const Domain& domain, const WholeNumber& species) {
+            return domain.counts(species.small_value("species")).num;
+          },
           nb::arg("species") = 0, "Particles of a species that this rank gave.")
       .def(
           "num_total",
-          [](const Domain& domain, int species) { return domain.counts(species).num_total; },
+          [](const Domain& domain, const WholeNumber& species) {
+            return domain.counts(species.small_value("species")).num_total;
+          },
           nb::arg("species") = 0, "Particles of a species on all ranks.")
       .def_prop_ro(
           "num_wrapped", [](const Domain& domain) { return domain.counts(0).num_wrapped; },

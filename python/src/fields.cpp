@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "arguments.hpp"
 #include "objects.hpp"
 
 namespace zhalo::python {
@@ -9,27 +10,33 @@ namespace {
 
 /// zhalo.Field: this rank's cells, and what was painted over all ranks.
 struct Field {
-  nb::object values;
+  NumpyArray values;
   zhalo_cells cells{};
   zhalo_paint_report report{};
 };
 
 std::array<std::int64_t, 3> grid_of(nb::handle num) {
   std::array<std::int64_t, 3> cells{};
-  if (is_one_value(num))
-    cells.fill(one_value<std::int64_t>(num, "the number of cells"));
-  else if (!nb::try_cast(num, cells))
-    refuse("the numbers of cells must be one, or three");
+  const nb::object array = as_numpy(num);
+  const auto size = nb::cast<std::int64_t>(array.attr("size"));
+  if (size == 1) {
+    cells.fill(WholeNumber{array}.value("num"));
+    return cells;
+  }
+  if (size != 3 || nb::cast<int>(array.attr("ndim")) != 1)
+    refuse("num is " + shown(num) + " (must be one number of cells, or three)");
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    cells[axis] = WholeNumber{array.attr("flat")[nb::int_(axis)]}.value("num");
   return cells;
 }
 
 /// How particles are painted: what fields and spectra have in common.
 struct Painting {
   nb::object num;
-  std::string window;
-  std::string weights;
+  Word window;
+  Word weights;
   nb::object dtype;
-  int species;
+  WholeNumber species;
 
   template <class Options>
   Options options() const {
@@ -40,19 +47,19 @@ struct Painting {
         window, {{"ngp", ZHALO_NGP}, {"cic", ZHALO_CIC}, {"tsc", ZHALO_TSC}, {"pcs", ZHALO_PCS}},
         "window");
     options.weights =
-        choose(weights, {{"mass", ZHALO_PAINT_MASSES}, {"count", ZHALO_PAINT_COUNTS}}, "weight");
+        choose(weights, {{"mass", ZHALO_PAINT_MASSES}, {"count", ZHALO_PAINT_COUNTS}}, "weights");
     options.precision = precision_of(dtype);
-    options.species = species;
+    options.species = species.small_value("species");
     return options;
   }
 };
 
-zhalo_paint_options paint_options(const Painting& painting, const std::string& values) {
+zhalo_paint_options paint_options(const Painting& painting, const Word& values) {
   auto options = painting.options<zhalo_paint_options>();
   options.values = choose(
       values,
       {{"sum", ZHALO_SUM}, {"mean_units", ZHALO_MEAN_UNITS}, {"overdensity", ZHALO_OVERDENSITY}},
-      "value");
+      "values");
   // Planes along x: numpy.concatenate() makes a whole field of those of all ranks.
   options.split = ZHALO_SLAB;
   return options;
@@ -68,8 +75,8 @@ void paint_as(const Domain& domain, const zhalo_paint_options& options, Field& f
   });
 }
 
-Field paint(const Domain& domain, nb::object num, const std::string& window,
-            const std::string& weights, const std::string& values, nb::object dtype, int species) {
+Field paint(const Domain& domain, nb::object num, const Word& window, const Word& weights,
+            const Word& values, nb::object dtype, const WholeNumber& species) {
   const zhalo_paint_options options = domain.context.agreed([&] {
     return paint_options({num, window, weights, dtype, species}, values);
   });
@@ -88,12 +95,12 @@ struct PowerSpectrum {
   zhalo_power_report report{};
 };
 
-PowerSpectrum measure_power(const Domain& domain, nb::object num, const std::string& window,
-                            bool interlaced, const std::string& compensation,
-                            const std::string& weights, nb::object dtype, int species) {
+PowerSpectrum measure_power(const Domain& domain, nb::object num, const Word& window,
+                            const Truth& interlaced, const Word& compensation, const Word& weights,
+                            nb::object dtype, const WholeNumber& species) {
   const zhalo_power_options options = domain.context.agreed([&] {
     auto wanted = Painting{num, window, weights, dtype, species}.options<zhalo_power_options>();
-    wanted.is_interlaced = interlaced ? 1 : 0;
+    wanted.is_interlaced = interlaced.value("interlaced") ? 1 : 0;
     wanted.compensation = choose(compensation,
                                  {{"automatic", ZHALO_COMPENSATE_AUTOMATIC},
                                   {"none", ZHALO_COMPENSATE_NONE},
@@ -116,7 +123,7 @@ PowerSpectrum measure_power(const Domain& domain, nb::object num, const std::str
 
 /// One number of each bin.
 template <auto member>
-nb::object numbers_of(const PowerSpectrum& spectrum) {
+NumpyArray numbers_of(const PowerSpectrum& spectrum) {
   using T = std::decay_t<decltype(spectrum.bins[0].*member)>;
   NewArray<T> numbers({spectrum.bins.size()});
   for (std::size_t i = 0; i < spectrum.bins.size(); ++i)
@@ -128,6 +135,10 @@ void bind_power(nb::module_& module) {
   nb::class_<PowerSpectrum>(module, "PowerSpectrum", R"(The power spectrum of an overdensity.
 
 One number for each bin of one fundamental, up to the Nyquist frequency. All ranks have all bins.)")
+      .def("__repr__",
+           [](const PowerSpectrum& spectrum) {
+             return "<zhalo.PowerSpectrum of " + std::to_string(spectrum.bins.size()) + " bins>";
+           })
       .def_prop_ro("k", &numbers_of<&zhalo_power_bin::k_mean>, "Mean of the modes of each bin.")
       .def_prop_ro("power", &numbers_of<&zhalo_power_bin::power>,
                    "Volume times the mean square of the modes. It includes the shot noise.")
@@ -148,6 +159,12 @@ void bind_fields(nb::module_& module) {
   nb::class_<Field>(module, "Field", R"(A field on a grid that fills the box of a domain.
 
 Cell i stands for the position lo + (i + 1/2) length / num.)")
+      .def("__repr__",
+           [](const Field& field) {
+             const nb::object shape = field.values.attr("shape");
+             return "<zhalo.Field: this rank's cells " + nb::cast<std::string>(nb::repr(shape)) +
+                    ">";
+           })
       .def_prop_ro(
           "values", [](const Field& field) { return field.values; },
           "This rank's planes along x. On one rank, the whole grid.")

@@ -26,12 +26,24 @@ const char* exception_of(int status) {
   }
 }
 
+/// Sets Python's error to one of the module's.
+void raise(const char* name, const char* message) {
+  const nb::object type = nb::module_::import_("zhalo._zhalo").attr(name);
+  PyErr_SetString(type.ptr(), message);
+}
+
 void bind_exceptions(nb::module_& module) {
   const nb::handle runtime_error = PyExc_RuntimeError;
   const nb::object error = make_exception(module, "Error", nb::make_tuple(runtime_error),
                                           "Base class of the errors of zhalo.");
   make_exception(module, "InputError", nb::make_tuple(error, nb::handle(PyExc_ValueError)),
                  "Values or options that cannot be used as given.");
+  const nb::object unknown =
+      make_exception(module, "UnknownColumn",
+                     nb::make_tuple(module.attr("InputError"), nb::handle(PyExc_KeyError)),
+                     "A catalogue has no column of this name.");
+  // KeyError would show its message in quotes.
+  unknown.attr("__str__") = nb::handle(PyExc_Exception).attr("__str__");
   make_exception(module, "OutOfMemory", nb::make_tuple(error, nb::handle(PyExc_MemoryError)),
                  "The message says how much was needed, and for what.");
   make_exception(module, "DeviceError", nb::make_tuple(error), "A device is missing or failed.");
@@ -41,12 +53,11 @@ void bind_exceptions(nb::module_& module) {
     try {
       std::rethrow_exception(thrown);
     } catch (const std::bad_cast&) {
-      const nb::object type = nb::module_::import_("zhalo._zhalo").attr("InputError");
-      PyErr_SetString(type.ptr(), "an argument is of a kind that zhalo cannot use");
+      raise("InputError", "an argument is of a kind that zhalo cannot use");
+    } catch (const UnknownColumn& failed) {
+      raise("UnknownColumn", failed.what());
     } catch (const StatusError& failed) {
-      const nb::object type =
-          nb::module_::import_("zhalo._zhalo").attr(exception_of(failed.status()));
-      PyErr_SetString(type.ptr(), failed.what());
+      raise(exception_of(failed.status()), failed.what());
     }
   });
 }

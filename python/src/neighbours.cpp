@@ -1,5 +1,6 @@
+#include <cmath>
 
-
+#include "arguments.hpp"
 #include "objects.hpp"
 
 namespace zhalo::python {
@@ -13,9 +14,11 @@ struct Search {
   std::optional<Particles> points;
   zhalo_neighbour_options options{};
 
-  Search(const Domain& among, nb::handle given_points, int queries, int targets) : domain(among) {
-    options.queries = queries;
-    options.targets = targets;
+  Search(const Domain& among, nb::handle given_points, const WholeNumber& queries,
+         const WholeNumber& targets)
+      : domain(among) {
+    options.queries = queries.small_value("queries");
+    options.targets = targets.small_value("targets");
     if (!given_points.is_none()) set_points(given_points);
   }
 
@@ -31,13 +34,20 @@ struct Search {
     points.emplace(rows, nb::none(), nb::none(), nb::none());
   }
 
-  void set_k(int k) {
-    if (k < 1) refuse("k must be at least 1");
-    options.k = k;
+  void set_k(const WholeNumber& k) {
+    options.k = k.small_value("k");
+    if (options.k < 1) refuse("k is " + std::to_string(options.k) + " (must be at least 1)");
   }
-  void set_max_radius(std::optional<double> radius) {
-    if (radius && !(*radius > 0)) refuse("the radius must be more than 0");
-    options.max_radius = radius.value_or(0);
+  void set_max_radius(const std::optional<Number>& radius) {
+    if (!radius) return;
+    options.max_radius = radius->value("max_radius");
+    if (!(options.max_radius > 0))
+      refuse("max_radius is " + shown(radius->given) + " (must be more than 0)");
+  }
+  void set_radius(const Number& radius) {
+    options.max_radius = radius.value("radius");
+    if (!(options.max_radius > 0) || std::isinf(options.max_radius))
+      refuse("radius is " + shown(radius.given) + " (must be positive and finite)");
   }
   const zhalo_particles* points_or_null() const { return points ? &points->view() : nullptr; }
   std::size_t num_queries() const {
@@ -46,28 +56,31 @@ struct Search {
 };
 
 /// Distances and indices of the lists: (queries, k) each.
-nb::tuple arrays_of(const Lists& lists, const Search& search) {
+using TwoArrays = nb::typed<nb::tuple, NumpyArray, NumpyArray>;
+TwoArrays arrays_of(const Lists& lists, const Search& search) {
   const std::vector<std::size_t> shape{search.num_queries(),
                                        static_cast<std::size_t>(search.options.k)};
   const int precision = search.domain.precision();
   const auto distances = [&](auto* to, std::int64_t room) {
     return zhalo_neighbours_get_distances(lists.get(), precision, to, room);
   };
-  nb::object first =
+  NumpyArray first =
       precision == ZHALO_FLOAT ? filled<float>(shape, distances) : filled<double>(shape, distances);
-  nb::object second = filled<std::int64_t>(shape, [&](std::int64_t* to, std::int64_t room) {
+  NumpyArray second = filled<std::int64_t>(shape, [&](std::int64_t* to, std::int64_t room) {
     return zhalo_neighbours_get_indices(lists.get(), to, room);
   });
-  return nb::make_tuple(first, second);
+  return nb::borrow<TwoArrays>(nb::make_tuple(first, second));
 }
 
-nb::tuple find_neighbours(const Domain& domain, int k, nb::object points, int queries, int targets,
-                          bool include_self, std::optional<double> max_radius) {
+TwoArrays find_neighbours(const Domain& domain, const WholeNumber& k, nb::object points,
+                          const WholeNumber& queries, const WholeNumber& targets,
+                          const Truth& include_self, const std::optional<Number>& max_radius) {
+  domain.context.agree_on_giving(true, !points.is_none(), "points");
   const Search search = domain.context.agreed([&] {
     Search wanted(domain, points, queries, targets);
     wanted.set_k(k);
     wanted.set_max_radius(max_radius);
-    wanted.options.exclude_self = include_self ? 0 : 1;
+    wanted.options.exclude_self = include_self.value("include_self") ? 0 : 1;
     return wanted;
   });
   const Lists lists([&](zhalo_neighbours** made) {
@@ -78,12 +91,14 @@ nb::tuple find_neighbours(const Domain& domain, int k, nb::object points, int qu
   return arrays_of(lists, search);
 }
 
-nb::object count_within(const Domain& domain, double radius, nb::object points, int queries,
-                        int targets, bool include_self) {
+NumpyArray count_within(const Domain& domain, const Number& radius, nb::object points,
+                        const WholeNumber& queries, const WholeNumber& targets,
+                        const Truth& include_self) {
+  domain.context.agree_on_giving(true, !points.is_none(), "points");
   const Search search = domain.context.agreed([&] {
     Search wanted(domain, points, queries, targets);
-    wanted.set_max_radius(radius);
-    wanted.options.exclude_self = include_self ? 0 : 1;
+    wanted.set_radius(radius);
+    wanted.options.exclude_self = include_self.value("include_self") ? 0 : 1;
     return wanted;
   });
   return filled<std::int64_t>({search.num_queries()}, [&](std::int64_t* to, std::int64_t room) {
@@ -92,9 +107,10 @@ nb::object count_within(const Domain& domain, double radius, nb::object points, 
   });
 }
 
-nb::object neighbour_quantity(const Domain& domain, const std::string& quantity, int k,
-                              const std::string& kernel, nb::object points, int queries,
-                              int targets) {
+NumpyArray neighbour_quantity(const Domain& domain, const Word& quantity, const WholeNumber& k,
+                              const Word& kernel, nb::object points, const WholeNumber& queries,
+                              const WholeNumber& targets) {
+  domain.context.agree_on_giving(true, !points.is_none(), "points");
   const Search search = domain.context.agreed([&] {
     Search wanted(domain, points, queries, targets);
     wanted.set_k(k);

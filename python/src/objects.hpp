@@ -2,7 +2,7 @@
 #pragma once
 
 #include <array>
-#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,21 +21,23 @@ struct Context {
   template <class Prepare>
   auto agreed(const Prepare& prepare) const {
     std::optional<decltype(prepare())> prepared;
-    std::string error;
-    try {
-      prepared.emplace(prepare());
-    } catch (const std::exception& failed) {
-      error = failed.what();
-      if (error.empty()) error = "an argument cannot be used";
-    }
-    run([&] { return zhalo_context_agree(handle->get(), prepared ? nullptr : error.c_str()); });
+    run_agreed([&] { prepared.emplace(prepare()); });
     return std::move(*prepared);
   }
+  /// The text of the lowest rank that gives one; empty if none does. Collective.
+  std::string shared(const std::optional<std::string>& text) const;
+  /// InputError unless all ranks that can give something do, or none does; `what` is the argument.
+  /// Collective.
+  void agree_on_giving(bool can_give, bool gives, const std::string& what) const;
+
+ private:
+  void run_agreed(const std::function<void()>& work) const;
 };
 
 /// zhalo.Box.
 struct Box {
   zhalo_box view{};
+  int num_axes = 0;  ///< 2 or 3 where the caller gave one value for each axis; 0: any number
 };
 
 /// zhalo.Particles: arrays of the caller, which it keeps alive.
@@ -44,6 +46,8 @@ class Particles {
   Particles(nb::handle positions, nb::handle velocities, nb::handle masses, nb::handle types);
 
   const zhalo_particles& view() const { return view_; }
+  /// Whether the caller gave any: types of 0 are types, too.
+  bool has_types() const { return has_types_; }
 
  private:
   /// (num, dimensions) numbers as columns.
@@ -55,6 +59,7 @@ class Particles {
   void validate_num(std::size_t num, const char* what) const;
 
   zhalo_particles view_{};
+  bool has_types_ = false;
   std::vector<Array> kept_;
 };
 

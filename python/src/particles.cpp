@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "arguments.hpp"
 #include "objects.hpp"
 
 namespace zhalo::python {
@@ -36,6 +37,7 @@ Particles::Particles(nb::handle positions, nb::handle velocities, nb::handle mas
   if (!velocities.is_none()) set_rows(view_.velocity, velocities, "velocities");
   if (!masses.is_none()) set_masses(masses);
   if (!types.is_none()) set_types(types);
+  has_types_ = !types.is_none();
 }
 
 Array Particles::keep(nb::handle values) {
@@ -62,9 +64,9 @@ void Particles::set_rows(zhalo_column* columns, nb::handle rows, const char* wha
 
 void Particles::set_masses(nb::handle masses) {
   if (is_one_value(masses)) {
-    view_.uniform_mass = one_value<double>(masses, "the mass of all particles");
+    view_.uniform_mass = Number{nb::borrow(masses)}.value("masses");
     if (!(view_.uniform_mass > 0) || std::isinf(view_.uniform_mass))
-      refuse("the mass of all particles must be positive and finite");
+      refuse("masses is " + shown(masses) + " (must be positive and finite)");
     return;
   }
   const Array array = keep(masses);
@@ -75,7 +77,9 @@ void Particles::set_masses(nb::handle masses) {
 
 void Particles::set_types(nb::handle types) {
   if (is_one_value(types)) {
-    view_.uniform_type = one_value<int>(types, "the type of all particles");
+    view_.uniform_type = WholeNumber{nb::borrow(types)}.small_value("types");
+    if (view_.uniform_type < 0 || view_.uniform_type > 255)
+      refuse("types is " + shown(types) + " (must be 0 to 255)");
     return;
   }
   const Array array = keep(as_bytes(types));

@@ -25,6 +25,7 @@ from ._zhalo import (
     OutOfMemory,
     Particles,
     PowerSpectrum,
+    UnknownColumn,
 )
 
 __all__ = [
@@ -41,4 +42,5 @@ __all__ = [
     "OutOfMemory",
     "Particles",
     "PowerSpectrum",
+    "UnknownColumn",
 ]

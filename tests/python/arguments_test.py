@@ -1,6 +1,9 @@
 """What bad arguments get from the Python package: one clear error."""
 
+import ast
 import unittest
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
@@ -18,33 +21,56 @@ REFUSED = {
     "shape": lambda: zhalo.Domain(POSITIONS[:, :1], 1.0),
     "(number, 3)": lambda: zhalo.Domain([1.0, 2.0, 3.0], 1.0),
     "neither float32 nor float64": lambda: zhalo.Domain(POSITIONS.astype(int), 1.0),
-    "lengths of a box": lambda: zhalo.Domain(POSITIONS, (1, 2, 3, 4)),
-    "must be one value": lambda: zhalo.Domain(POSITIONS, "long"),
+    "box is an array of shape (4,)": lambda: zhalo.Domain(POSITIONS, (1, 2, 3, 4)),
+    "box is 'long' (must be one number": lambda: zhalo.Domain(POSITIONS, "long"),
     "has no length": lambda: zhalo.Domain(POSITIONS, 0.0),
-    "smallest length": lambda: zhalo.Domain(POSITIONS, 1.0, min_length=-1),
+    "the box has 2 axes": lambda: zhalo.Domain(POSITIONS, (1, 1)),
+    "length is -1.0 along x": lambda: zhalo.Box(-1),
+    "length is nan along y": lambda: zhalo.Box((1, np.nan, 1)),
+    "length is inf along x": lambda: zhalo.Box(np.inf, periodic=False),
+    "length is an array of shape (4,)": lambda: zhalo.Box(np.ones(4)),
+    "length is an array of shape (3, 3)": lambda: zhalo.Box(np.eye(3)),
+    "length is 0 along z, where": lambda: zhalo.Box((1, 1, 0)),
+    "lo is not finite along x": lambda: zhalo.Box(1, lo=-np.inf),
+    "lo has another number of axes": lambda: zhalo.Box((1, 1), lo=(0, 0, 0)),
+    "periodic is 'yes' (must be True": lambda: zhalo.Box(1, periodic="yes"),
+    "linking_length is an array of shape (2,)": lambda: DOMAIN.friends_of_friends([0.1, 0.2]),
+    "linking_length is '0.1' (must be one number)": lambda: DOMAIN.friends_of_friends("0.1"),
+    "min_length is -1 (must not": lambda: zhalo.Domain(POSITIONS, 1.0, min_length=-1),
     "100 positions and 99 velocities": lambda: zhalo.Particles(POSITIONS, POSITIONS[:-1]),
     "shape of the positions": lambda: zhalo.Particles(POSITIONS, POSITIONS[:, 0]),
     "100 positions and 3 masses": lambda: zhalo.Particles(POSITIONS, masses=np.ones(3)),
     "positive and finite": lambda: zhalo.Particles(POSITIONS, masses=0),
     "whole numbers": lambda: zhalo.Particles(POSITIONS, types=np.ones(100)),
     "0 to 255": lambda: zhalo.Particles(POSITIONS, types=np.full(100, 256)),
-    "type of all particles is no such": lambda: zhalo.Particles(POSITIONS, types=10**30),
-    "mass of all particles is no such": lambda: zhalo.Particles(POSITIONS, masses="heavy"),
+    "types is 1000": lambda: zhalo.Particles(POSITIONS, types=10**30),
+    "types is 256": lambda: zhalo.Particles(POSITIONS, types=256),
+    "masses is 'heavy'": lambda: zhalo.Particles(POSITIONS, masses="heavy"),
     "types must be 0": lambda: zhalo.Particles(POSITIONS, types=np.full(100, 2**63, np.uint64)),
     "elements of object": lambda: zhalo.Domain(POSITIONS.astype(object), 1.0),
     "masked": lambda: zhalo.Domain(np.ma.masked_less(POSITIONS, 0.1), 1.0),
     "as zhalo.Particles": lambda: zhalo.Domain([zhalo.Particles(POSITIONS), POSITIONS], 1.0),
-    "must be one, or three": lambda: DOMAIN.paint((8, 8)),
+    "num is an array of shape (2,) (must be one number of cells, or three)": lambda: DOMAIN.paint((8, 8)),
     "species 1": lambda: GROUPS.labels(1),
-    "min_members": lambda: GROUPS.catalogue(0),
-    "num_types": lambda: GROUPS.catalogue(num_types=0),
-    "no property Mass": lambda: HALOES["Mass"],
+    "species is 0.5 (must be one whole number)": lambda: DOMAIN.num(0.5),
+    "min_members is 0": lambda: GROUPS.catalogue(0),
+    "num_types is 0": lambda: GROUPS.catalogue(num_types=0),
+    "num_types is 257": lambda: GROUPS.catalogue(num_types=257),
+    "counted_types has type 5": lambda: GROUPS.catalogue(counted_types=[5]),
+    "counted_types must be a list": lambda: GROUPS.catalogue(counted_types=[0.5]),
+    "no column 'Mass' (there are GroupMass, GroupPos,": lambda: HALOES["Mass"],
+    "no column 3": lambda: HALOES[3],
     "another length": lambda: HALOES.in_group_order(np.arange(99)),
     "one array for each": lambda: HALOES.in_group_order(),
     "Python objects": lambda: HALOES.in_group_order(np.array([None] * 100)),
-    "k must be": lambda: DOMAIN.knn(0),
+    "k is 0 (must be at least 1)": lambda: DOMAIN.knn(0),
+    "k is '3' (must be one whole number)": lambda: DOMAIN.knn("3"),
+    "k is 2.0 (must be one whole number)": lambda: DOMAIN.knn(2.0),
+    "k is 10000000000, which is too large": lambda: DOMAIN.knn(10**10),
+    "include_self is 'no' (must be True or False)": lambda: DOMAIN.knn(include_self="no"),
     "k is 5000": lambda: DOMAIN.knn(5000),
-    "radius must be": lambda: DOMAIN.knn(max_radius=0),
+    "max_radius is 0 (must be more than 0)": lambda: DOMAIN.knn(max_radius=0),
+    "radius is inf (must be positive and finite)": lambda: DOMAIN.count_within(np.inf),
     "comm must be": lambda: zhalo.Context(1),
     "points must be float32": lambda: zhalo.Domain(POSITIONS.astype(np.float32), 1.0).knn(
         points=POSITIONS
@@ -57,11 +83,12 @@ REFUSED = {
     .in_group_order(np.zeros((100, 2)), np.zeros((100, 3))),
     "elements of str": lambda: zhalo.Domain(POSITIONS.astype(str), 1.0),
     "(must be one of kth_radius": lambda: DOMAIN.neighbour_quantity("mass"),
-    "must be one of ngp": lambda: DOMAIN.paint(8, window="cloud"),
+    "window is 'cloud' (must be one of ngp": lambda: DOMAIN.paint(8, window="cloud"),
     "0 cells": lambda: DOMAIN.paint(0),
-    "int32": lambda: DOMAIN.paint(8, dtype=np.int32),
+    "window is 3 (must be one of ngp": lambda: DOMAIN.paint(8, window=3),
+    "dtype is 'int32'": lambda: DOMAIN.paint(8, dtype=np.int32),
     "positive number of seconds": lambda: zhalo.Context(timeout=0),
-    "at least 1 thread": lambda: zhalo.Context(threads=0),
+    "threads is 0 (must be at least 1)": lambda: zhalo.Context(threads=0),
     "must be one of automatic": lambda: zhalo.Context(processor="gpu"),
     "velocities": lambda: DOMAIN.neighbour_quantity("velocity_dispersion"),
 }
@@ -73,6 +100,65 @@ class Arguments(unittest.TestCase):
             with self.subTest(text), self.assertRaises(zhalo.InputError) as raised:
                 call()
             self.assertIn(text, str(raised.exception))
+
+    def test_unknown_columns(self):
+        with self.assertRaises(KeyError) as raised:
+            HALOES["Mass"]
+        for name in HALOES.keys():
+            self.assertIn(name, str(raised.exception))
+        for other in ("Mass", 3, None):
+            self.assertNotIn(other, HALOES)
+
+    def test_a_catalogue_is_a_table_of_columns(self):
+        names = HALOES.keys()
+        self.assertEqual(list(HALOES), names)
+        self.assertEqual(repr(HALOES), f"<zhalo.Catalogue of {len(HALOES)} groups>")
+        columns = dict(HALOES)
+        self.assertEqual(list(columns), names)
+        self.assertEqual([name for name, _ in HALOES.items()], names)
+        for name, column in HALOES.items():
+            self.assertIn(name, HALOES)
+            self.assertEqual(len(column), len(HALOES))
+            np.testing.assert_array_equal(column, HALOES[name])
+            np.testing.assert_array_equal(column, columns[name])
+        for column, other in zip(HALOES.values(), columns.values()):
+            np.testing.assert_array_equal(column, other)
+        flat = HALOES.flat()
+        self.assertTrue(all(column.shape == (len(HALOES),) for column in flat.values()))
+        np.testing.assert_array_equal(flat["GroupMass"], HALOES["GroupMass"])
+        np.testing.assert_array_equal(flat["GroupPos_y"], HALOES["GroupPos"][:, 1])
+        self.assertEqual(
+            len(flat), sum(1 if column.ndim == 1 else 3 for column in HALOES.values())
+        )
+
+    def test_what_things_are_shown_as(self):
+        for thing in (POSITIONS, POSITIONS[:, :2]):
+            particles = zhalo.Particles(thing)
+            self.assertEqual(
+                repr(particles), f"<zhalo.Particles: 100 in {thing.shape[1]} dimensions>"
+            )
+        self.assertEqual(
+            repr(zhalo.Box((1, 2), periodic=(True, False))),
+            "zhalo.Box([1.0, 2.0], lo=[0.0, 0.0], periodic=[True, False])",
+        )
+        for thing in (GROUPS, DOMAIN.paint(4), DOMAIN.power_spectrum(8), zhalo.Context()):
+            self.assertRegex(repr(thing), f"^<zhalo.{type(thing).__name__}[ :].*>$")
+
+    def test_the_stub_has_all_names(self):
+        folder = Path(zhalo.__file__).parent
+        self.assertTrue((folder / "py.typed").is_file())
+        module = ast.parse((folder / "_zhalo.pyi").read_text(encoding="utf-8"))
+        classes = {node.name: node for node in module.body if isinstance(node, ast.ClassDef)}
+        self.assertEqual(sorted(classes), zhalo.__all__)
+        for name, node in classes.items():
+            thing = getattr(zhalo, name)
+            bases = [base.id for base in node.bases] or ["object"]
+            self.assertEqual(bases, [base.__name__ for base in thing.__bases__])
+            if issubclass(thing, Exception):
+                continue
+            listed = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+            public = {member for member in vars(thing) if not member.startswith("_")}
+            self.assertLessEqual(public, listed, name)
 
     def test_kinds_of_errors(self):
         self.assertTrue(issubclass(zhalo.InputError, (zhalo.Error, ValueError)))
@@ -86,13 +172,21 @@ class Arguments(unittest.TestCase):
             DOMAIN.paint(10**6)
 
     def test_numbers_of_numpy(self):
-        for one in (np.float32(2), np.float64(2), np.array(2.0), 2):
+        for one in (np.float32(2), np.float64(2), np.array(2.0), 2, Fraction(2)):
             particles = zhalo.Particles(POSITIONS, masses=one, types=np.uint8(1))
             haloes = zhalo.Domain(particles, np.float32(1)).friends_of_friends(0.2).catalogue(
                 np.int64(2), num_types=2
             )
             np.testing.assert_array_equal(haloes["GroupMass"], 2 * haloes.length)
             np.testing.assert_array_equal(haloes.length_by_type[:, 1], haloes.length)
+        for one in (0.2, np.array(0.2), np.array([0.2]), [[0.2]], Fraction(1, 5)):
+            self.assertEqual(DOMAIN.friends_of_friends(one).catalogue(2).checksum, HALOES.checksum)
+        for one in (np.array(3), np.array([3]), np.uint8(3)):
+            self.assertEqual(DOMAIN.knn(one, include_self=np.True_)[1].shape, (100, 3))
+        for length in (np.array([1.0]), np.array(1), [1.0, 1.0, 1.0]):
+            np.testing.assert_array_equal(
+                zhalo.Domain(POSITIONS, length).knn(2)[1], DOMAIN.knn(2)[1]
+            )
         self.assertEqual(DOMAIN.paint(np.int64(4)).values.shape, (4, 4, 4))
         self.assertEqual(DOMAIN.paint(np.array([4, 3, 2])).values.shape, (4, 3, 2))
         self.assertEqual(repr(DOMAIN), "<zhalo.Domain of 100 particles>")

@@ -57,6 +57,9 @@ for call in (
     lambda: zhalo.Domain(mine.astype(int) if is_last else mine, 1.0, context),
     lambda: zhalo.Domain(mine, "wide" if is_last else 1.0, context),
     lambda: domain.knn(0 if is_last else 4),
+    lambda: domain.knn("4" if is_last else 4),
+    lambda: domain.friends_of_friends([0.1, 0.2] if is_last else 0.1),
+    lambda: zhalo.Domain(mine, 1.0, context, min_length="short" if is_last else 0.05),
     lambda: domain.count_within(0 if is_last else 0.1),
     lambda: domain.neighbour_quantity("mass" if is_last else "density"),
     lambda: domain.paint(8, window="cloud" if is_last else "cic"),
@@ -69,7 +72,55 @@ for call in (
     except zhalo.InputError as error:
         errors.append(str(error))
 assert all(other == errors for other in comm.allgather(errors))
-assert len(errors) == (10 if comm.size == 1 else 12)
+assert len(errors) == (13 if comm.size == 1 else 15)
+
+# What some ranks give and others with particles do not is one error on all, which names the rank
+# and what it lacks. Rank 0 has no particles where there are others, and gives nothing.
+def domain_of(**columns):
+    is_given = len(mine) > 0 and not (is_last and comm.size > 2)
+    return zhalo.Domain(zhalo.Particles(mine, **(columns if is_given else {})), 1.0, context)
+
+for lacking, columns in (
+    ("velocities", {"velocities": mine}),
+    ("masses", {"masses": 2.0}),
+    ("masses", {"masses": np.full(len(mine), 2.0)}),
+    ("types", {"types": 0}),
+    ("types", {"types": np.zeros(len(mine), np.uint8)}),
+):
+    try:
+        found = domain_of(**columns).friends_of_friends(0.05).catalogue(2)
+        message = ""
+        if lacking == "velocities":
+            assert found.has_velocities and np.isfinite(found["GroupVelPeculiar"]).all()
+        if lacking == "masses":
+            np.testing.assert_array_equal(found["GroupMass"], 2 * found.length)
+    except zhalo.InputError as error:
+        message = str(error)
+        assert message.startswith(f"rank {comm.size - 1}: ") and lacking in message, message
+        assert message.endswith("give them on all ranks, or on none"), message
+    assert (message != "") == (comm.size > 2), (lacking, message)
+for call in (
+    lambda: domain.knn(3, points=None if is_last else mine),
+    lambda: domain.count_within(0.1, points=None if is_last else mine),
+    lambda: domain.neighbour_quantity("density", points=None if is_last else mine),
+):
+    try:
+        call()
+        assert comm.size == 1
+    except zhalo.InputError as error:
+        assert str(error).startswith(f"rank {comm.size - 1}: there are no points"), error
+# Elements have the type of the ranks that have particles.
+ids = np.arange(first, first + len(mine), dtype=np.uint32)
+for nothing in ([], None, np.empty(0, np.int8), np.empty((0, 7))):
+    ordered = haloes.in_group_order(ids if len(mine) else nothing)
+    assert ordered.dtype == np.uint32
+    np.testing.assert_array_equal(ordered, haloes.in_group_order(ids))
+for other in (ids.astype(np.float32), np.zeros((len(mine), 2), np.uint32)):
+    try:
+        haloes.in_group_order(other if is_last else ids)
+        assert comm.size < 3
+    except zhalo.InputError as error:
+        assert str(error).startswith(f"rank {comm.size - 1}: the array's type and shape"), error
 assert domain.knn(4)[1].shape == (domain.num(), 4)  # and the context goes on
 """
 
@@ -92,7 +143,7 @@ class Ranks(unittest.TestCase):
     def test_results_do_not_depend_on_ranks(self):
         alone = self.run_on(1)
         self.assertIn("num 3000", alone)
-        for ranks in (2, 4):
+        for ranks in (2, 3, 4):
             self.assertEqual(self.run_on(ranks), alone)
 
 
