@@ -164,7 +164,9 @@ Indices of a species begin behind those of the species before. Members are in eq
 ranks.)")
       .def("group_of", &group_of_particles, nb::arg("species") = 0,
            "Row, over all ranks, of the group of each particle that this rank gave; -1: none.")
-      .def("in_group_order", &in_group_order, R"(Elements of members, in the order of `members`.
+      .def("in_group_order", &in_group_order,
+           nb::sig("def in_group_order(self, *columns: object) -> numpy.ndarray"),
+           R"(Elements of members, in the order of `members`.
 
 Give one array for each species, with an element or a row for each particle that this rank gave, of
 any type of numbers.)")
