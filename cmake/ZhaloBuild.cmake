@@ -27,8 +27,10 @@ option(ZHALO_KERNELS_TOGETHER
 set(ZHALO_AVX512 ON
     CACHE STRING "Compile kernels/host for AVX-512, too: ON, OFF or OWN (if this machine has it)")
 set_property(CACHE ZHALO_AVX512 PROPERTY STRINGS ON OFF OWN)
+option(ZHALO_NOTE_KERNELS
+       "Keep what the assembler says of each CUDA kernel, for scripts/kernel-budget" OFF)
 mark_as_advanced(ZHALO_KERNEL_OPTIONS ZHALO_TEST_OPTIONS ZHALO_KERNELS_TOGETHER
-                 ZHALO_AVX512)
+                 ZHALO_AVX512 ZHALO_NOTE_KERNELS)
 
 # In a unity build a program is one unit; the library's units are smaller, so that a change of one
 # file stays cheap.

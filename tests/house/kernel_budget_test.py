@@ -22,6 +22,10 @@ ptxas info    : Function properties for _ZN5zhalo7kernels12run_for_eachINS0_4Fil
 ptxas info    : Used 98 registers, used 1 barriers, 512 bytes smem
 ptxas info    : Compiling entry function '_ZN5zhalo7kernels17run_for_each_itemINS0_4LinkIfEENS0_9WarpLanesIfEELm4672EEEvlT_T0_' for 'sm_90'
 ptxas info    : Used 80 registers, used 1 barriers
+ptxas info    : Compiling entry function '_ZN5zhalo7kernels12run_for_eachINS0_4FillEEEvlT_' for 'sm_80'
+ptxas info    : Used 99 registers, used 1 barriers
+ptxas info    : Compiling entry function '_ZN5zhalo7kernels12run_for_eachINS0_4FillEEEvlT_' for 'sm_90'
+ptxas info    : Used 97 registers, used 1 barriers, 516 bytes smem
 ptxas info    : Compiling entry function '_ZN3cub4sortEv' for 'sm_90'
 ptxas info    : Used 255 registers, used 0 barriers
 """
@@ -35,7 +39,7 @@ class KernelBudget(unittest.TestCase):
         self.assertEqual(
             self.script.read_kernels(ASSEMBLER),
             {
-                "run_for_each<Fill>": [98, 20, 512, 0],
+                "run_for_each<Fill>": [98, 20, 516, 0],
                 "run_for_each_item<Link<float>, WarpLanes<float> >": [80, 0, 0, 4672],
             },
         )
