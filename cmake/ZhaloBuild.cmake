@@ -24,13 +24,15 @@ set(ZHALO_KERNEL_OPTIONS "" CACHE STRING "More compiler options for kernels/host
 set(ZHALO_TEST_OPTIONS "" CACHE STRING "More compiler options for the tests, such as -O1")
 option(ZHALO_KERNELS_TOGETHER
        "Let a unity build take kernels/host together: less to read, but long units" OFF)
+option(ZHALO_PROGRAMS_TOGETHER
+       "Let a unity build take all commands and examples together: to be read, never to be run" OFF)
 set(ZHALO_AVX512 ON
     CACHE STRING "Compile kernels/host for AVX-512, too: ON, OFF or OWN (if this machine has it)")
 set_property(CACHE ZHALO_AVX512 PROPERTY STRINGS ON OFF OWN)
 option(ZHALO_NOTE_KERNELS
        "Keep what the assembler says of each CUDA kernel, for scripts/kernel-budget" OFF)
 mark_as_advanced(ZHALO_KERNEL_OPTIONS ZHALO_TEST_OPTIONS ZHALO_KERNELS_TOGETHER
-                 ZHALO_AVX512 ZHALO_NOTE_KERNELS)
+                 ZHALO_PROGRAMS_TOGETHER ZHALO_AVX512 ZHALO_NOTE_KERNELS)
 
 # In a unity build a program is one unit; the library's units are smaller, so that a change of one
 # file stays cheap.

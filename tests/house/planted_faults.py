@@ -51,7 +51,7 @@ TOGETHER = [
         "  const char* none = 0;\n"
         "  if (transport != Transport::automatic || word == none) return transport;\n",
         "house.tidy1|house.tidy2|house.tidy3|house.tidy4",
-        "modernize-use-nullptr",
+        "zero as null pointer constant",
     ),
     Fault(
         "leak",
