@@ -196,10 +196,10 @@ class Failures(FofCase):
                     )
 
     def test_a_rank_that_hangs_is_given_up(self):
-        status, errors = self.send(signal.SIGSTOP, 1, "sort", ZHALO_TIMEOUT="8")
+        status, errors = self.send(signal.SIGSTOP, 1, "sort", ZHALO_TIMEOUT="4")
         self.assertEqual(status, 3, errors)
         self.assertEqual(errors.count("fof: error: "), 1, errors)
-        self.assertIn("waited for other ranks for 8 s", errors)
+        self.assertIn("waited for other ranks for 4 s", errors)
         self.assertEqual(self.whole_looking(), [])
 
     @unittest.skipUnless(FAULTY_RANK_LIBRARY.exists() and not SANITIZED, "nothing can be preloaded")
