@@ -58,9 +58,10 @@ constexpr GivenColumn given_columns[] = {
 void validate_columns_of_ranks(const Communicator& comm, Span<const zhalo_particles> species) {
   if (comm.size() == 1) return;
   const Index num_species = species.size();
-  const Index most = comm.max(num_species);
-  validate(num_species == most, "the ranks do not give as many species: {} here, {} elsewhere",
-           num_species, most);
+  const Index max_species = comm.max(num_species);
+  validate(num_species == max_species,
+           "the ranks do not give as many species: {} here, {} elsewhere", num_species,
+           max_species);
   for (Index s = 0; s < num_species; ++s) {
     const zhalo_particles& own = species[s];
     for (const GivenColumn& column : given_columns) {
