@@ -73,7 +73,7 @@ class NumpyPeer(Peer):
 
 
 class ArborXPeer(Peer):
-    """apps/bench/arborx, which is built for the host (docs/gpu.md). It reads the points itself."""
+    """apps/bench/arborx, built for the host (docs/gpu-code.md). It reads the points itself."""
 
     title = "ArborX"
     periodic = False
