@@ -99,6 +99,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   };
 
   struct SearchedQueries : Queries {
+    Scratch& scratch;
     Best best;
     int num_waiting = 0;  ///< of the lane, in the scratch memory
   };
@@ -209,7 +210,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   template <class Metric>
   ZHALO_HD void visit_lanes(const Lanes& lanes, const Metric& metric, Walk& walk, int first) const {
     Scratch& s = walk.scratch;
-    SearchedQueries queries{queries_of(lanes, walk, first), {}, 0};
+    SearchedQueries queries{queries_of(lanes, walk, first), s, {}, 0};
     queries.bound2 = lanes.load(s.bound2 + first);
     queries.best.clear(lanes, static_cast<int>(rows.k));
     if (walk.was_visited) this->read_rows(lanes, walk, first, queries.best);
@@ -217,7 +218,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
       for (int l = 0; l < walk.num_leaves; ++l)
         if (s.is_near[l] == of_near) visit_leaf(lanes, metric, l, walk, queries);
     }
-    if constexpr (Scratch::max_waiting > 0) take_waiting(lanes, s, queries);
+    if constexpr (Scratch::max_waiting > 0) take_waiting(lanes, queries);
     lanes.store(queries.bound2, s.bound2 + first);
     this->write_rows(lanes, walk, first, queries.best);
   }
@@ -239,7 +240,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
     this->count_leaf(lanes, num_queries, run, walk.scratch);
     const Particles candidates = particles_of(lanes, run, walk.scratch);
     for (LocalIndex j = run.begin; j < run.end; j += together)
-      look_at(lanes, metric, candidates, {j, run.end}, walk.scratch, queries);
+      look_at(lanes, metric, candidates, {j, run.end}, queries);
     if constexpr (Scratch::max_waiting == 0) keep_from_ties(lanes, queries);
   }
 
@@ -248,7 +249,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   /// The first particles of a run.
   template <class Metric>
   ZHALO_HD void look_at(const Lanes& lanes, const Metric& metric, const Particles& candidates,
-                        const ParticleRun& run, Scratch& s, SearchedQueries& queries) const {
+                        const ParticleRun& run, SearchedQueries& queries) const {
     Distances r2;
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
@@ -257,7 +258,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
     }
     leave_out_self(lanes, queries, run.begin, r2);
     if constexpr (Scratch::max_waiting > 0) {
-      let_wait(lanes, r2, run.begin, s, queries);
+      let_wait(lanes, r2, run.begin, queries);
     } else {
       offer(lanes, r2, run, queries);
     }
@@ -283,30 +284,30 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
 
   /// In a warp all lanes take as long as one that sorts a candidate in. So each puts its own
   /// candidates aside, and all sort them in together once one has no room left.
-  ZHALO_HD void let_wait(const Lanes& lanes, const Distances& r2, LocalIndex first, Scratch& s,
+  ZHALO_HD void let_wait(const Lanes& lanes, const Distances& r2, LocalIndex first,
                          SearchedQueries& queries) const {
     Lane nearest2 = r2[0];
     ZHALO_UNROLL
     for (int u = 1; u < together; ++u) nearest2 = Lanes::min(nearest2, r2[u]);
     if (!lanes.any(nearest2 <= queries.bound2)) return;
-    ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       const LocalIndex index = search.first_local_index + first + static_cast<LocalIndex>(u);
       lanes.where(r2[u] <= queries.bound2, [&](int lane) {
-        s.waiting[queries.num_waiting * Lanes::size + lane] = {r2[u], lanes.broadcast_index(index)};
+        queries.scratch.waiting[queries.num_waiting * Lanes::size + lane] = {
+            r2[u], lanes.broadcast_index(index)};
         ++queries.num_waiting;
       });
     }
     if (lanes.any(queries.num_waiting > Scratch::max_waiting - together))
-      take_waiting(lanes, s, queries);
+      take_waiting(lanes, queries);
   }
 
-  ZHALO_HD void take_waiting(const Lanes& lanes, const Scratch& s, SearchedQueries& queries) const {
+  ZHALO_HD void take_waiting(const Lanes& lanes, SearchedQueries& queries) const {
     for (int i = 0; lanes.any(i < queries.num_waiting); ++i) {
       Lane r2 = lanes.broadcast(infinity);
       Lane index = lanes.broadcast_index(no_index);
       lanes.where(i < queries.num_waiting, [&](int lane) {
-        const auto& one = s.waiting[i * Lanes::size + lane];
+        const auto& one = queries.scratch.waiting[i * Lanes::size + lane];
         r2 = one.distance2;
         index = one.index;
       });
