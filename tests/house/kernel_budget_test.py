@@ -15,16 +15,18 @@ def load(path):
     return module
 
 
-ASSEMBLER = """
-ptxas info    : Compiling entry function '_ZN5zhalo7kernels12run_for_eachINS0_4FillEEEvlT_' for 'sm_90'
-ptxas info    : Function properties for _ZN5zhalo7kernels12run_for_eachINS0_4FillEEEvlT_
+FILL = "_ZN5zhalo7kernels12run_for_eachINS0_4FillEEEvlT_"
+LINK = "_ZN5zhalo7kernels17run_for_each_itemINS0_4LinkIfEENS0_9WarpLanesIfEELm4672EEEvlT_T0_"
+ASSEMBLER = f"""
+ptxas info    : Compiling entry function '{FILL}' for 'sm_90'
+ptxas info    : Function properties for {FILL}
     16 bytes stack frame, 20 bytes spill stores, 44 bytes spill loads
 ptxas info    : Used 98 registers, used 1 barriers, 512 bytes smem
-ptxas info    : Compiling entry function '_ZN5zhalo7kernels17run_for_each_itemINS0_4LinkIfEENS0_9WarpLanesIfEELm4672EEEvlT_T0_' for 'sm_90'
+ptxas info    : Compiling entry function '{LINK}' for 'sm_90'
 ptxas info    : Used 80 registers, used 1 barriers
-ptxas info    : Compiling entry function '_ZN5zhalo7kernels12run_for_eachINS0_4FillEEEvlT_' for 'sm_80'
+ptxas info    : Compiling entry function '{FILL}' for 'sm_80'
 ptxas info    : Used 99 registers, used 1 barriers
-ptxas info    : Compiling entry function '_ZN5zhalo7kernels12run_for_eachINS0_4FillEEEvlT_' for 'sm_90'
+ptxas info    : Compiling entry function '{FILL}' for 'sm_90'
 ptxas info    : Used 97 registers, used 1 barriers, 516 bytes smem
 ptxas info    : Compiling entry function '_ZN3cub4sortEv' for 'sm_90'
 ptxas info    : Used 255 registers, used 0 barriers

@@ -50,7 +50,9 @@ REFUSED = {
     "elements of object": lambda: zhalo.Domain(POSITIONS.astype(object), 1.0),
     "masked": lambda: zhalo.Domain(np.ma.masked_less(POSITIONS, 0.1), 1.0),
     "as zhalo.Particles": lambda: zhalo.Domain([zhalo.Particles(POSITIONS), POSITIONS], 1.0),
-    "num is an array of shape (2,) (must be one number of cells, or three)": lambda: DOMAIN.paint((8, 8)),
+    "num is an array of shape (2,) (must be one number of cells, or three)": (
+        lambda: DOMAIN.paint((8, 8))
+    ),
     "species 1": lambda: GROUPS.labels(1),
     "species is 0.5 (must be one whole number)": lambda: DOMAIN.num(0.5),
     "min_members is 0": lambda: GROUPS.catalogue(0),
