@@ -115,7 +115,7 @@ void* MemoryPool::allocate(std::size_t bytes, std::string_view purpose) {
 /// calls costs little memory beyond what one call needs: unused chunks are given back until what is
 /// held is within a share of the peak of what was in use.
 char* MemoryPool::grow_locked(std::size_t bytes) {
-  const std::size_t needed = std::max(peak_, in_use_ + bytes);
+  const std::size_t needed = std::max({peak_, peak_before_reset_, in_use_ + bytes});
   const auto share = static_cast<std::size_t>(source_.keep_share * static_cast<double>(needed));
   release_locked(std::max({share, source_.keep_bytes, bytes}) - bytes);
   if (add_chunk_locked(bytes)) return take_locked(bytes);
@@ -257,7 +257,7 @@ std::size_t MemoryPool::available_bytes() const {
 
 void MemoryPool::reset_peak() {
   const std::lock_guard lock(mutex_);
-  peak_ = in_use_;
+  peak_before_reset_ = std::exchange(peak_, in_use_);
   peak_held_ = held_;
 }
 

@@ -31,7 +31,8 @@ std::string describe_memory_limit();
 ///
 /// Large free blocks are cut for smaller requests and joined again. Before the pool holds more than
 /// Source::keep_share of the peak of bytes in use (or Source::keep_bytes, if that is more), it
-/// gives unused blocks back to the system.
+/// gives unused blocks back to the system. The peak before the last reset_peak() counts here, too:
+/// a code that resets the peak before every step keeps the memory that the next step needs.
 ///
 /// Memory of a device is an arena (Source::repeats): a request is served from the first free block
 /// that is large enough, those that were allocated first before others. A repeated call then finds
@@ -138,6 +139,7 @@ class MemoryPool {
   std::size_t peak_held_ = 0;
   std::size_t in_use_ = 0;
   std::size_t peak_ = 0;
+  std::size_t peak_before_reset_ = 0;
 };
 
 }  // namespace zhalo

@@ -115,6 +115,29 @@ TEST_CASE("MemoryPool: what was in use at once is kept for the next time") {
   CHECK(Machine::calls == 11);
 }
 
+TEST_CASE("MemoryPool: what is kept for the next step does not depend on a peak that starts anew") {
+  Machine::start(1024 * mib);
+  MemoryPool pool(Machine::source());
+  const auto use = [&] {
+    pool.reset_peak();
+    void* const first = pool.allocate(mib, "the first of a step");
+    std::vector<void*> blocks(10);
+    for (void*& block : blocks) block = pool.allocate(10 * mib, "many");
+    for (void* const block : blocks) pool.deallocate(block);
+    void* const odd = pool.allocate(11 * mib, "one that fits nowhere");
+    pool.deallocate(odd);
+    pool.deallocate(first);
+  };
+  use();
+  CHECK(Machine::calls == 12);
+  pool.reset_peak();
+  void* const larger = pool.allocate(12 * mib, "one that fits nowhere, while little is in use");
+  CHECK(pool.bytes_held() == 124 * mib);
+  use();
+  CHECK(Machine::calls == 13);
+  pool.deallocate(larger);
+}
+
 TEST_CASE("MemoryPool: small blocks do not cut up large ones") {
   Machine::start(1024 * mib);
   MemoryPool pool(Machine::source());
