@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -212,6 +213,8 @@ void HostPlanes<Real>::plan() {
   Buffer<Cells> scratch(exec_, std::max(2 * std::max(row_size(), row_pitch_), plane_size()),
                         "planning of Fourier transforms");
   const std::lock_guard lock(fftw_planner());
+  std::optional<WithoutWisdom<Real>> without_wisdom;
+  if (!steps_.measure) without_wisdom.emplace();
   load_rows_ = plan_rows(steps_.load_rows, flags, scratch.data());
   store_rows_ = plan_rows(steps_.store_rows, flags | FFTW_DESTROY_INPUT, scratch.data());
   if (steps_.columns == ColumnTransform::none) return;

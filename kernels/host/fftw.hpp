@@ -3,6 +3,8 @@
 
 #include <fftw3.h>
 
+#include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -45,6 +47,10 @@ struct Fftw<double> {
     return fftw_alignment_of(static_cast<double*>(const_cast<void*>(data))) == 0;
   }
   static void destroy(Plan plan) { fftw_destroy_plan(plan); }
+  /// What it has measured, to be freed; null if there is nothing that can be told.
+  static char* export_wisdom() { return fftw_export_wisdom_to_string(); }
+  static void forget_wisdom() { fftw_forget_wisdom(); }
+  static void import_wisdom(const char* wisdom) { fftw_import_wisdom_from_string(wisdom); }
 };
 
 template <>
@@ -70,6 +76,10 @@ struct Fftw<float> {
     return fftwf_alignment_of(static_cast<float*>(const_cast<void*>(data))) == 0;
   }
   static void destroy(Plan plan) { fftwf_destroy_plan(plan); }
+  /// What it has measured, to be freed; null if there is nothing that can be told.
+  static char* export_wisdom() { return fftwf_export_wisdom_to_string(); }
+  static void forget_wisdom() { fftwf_forget_wisdom(); }
+  static void import_wisdom(const char* wisdom) { fftwf_import_wisdom_from_string(wisdom); }
 };
 
 /// FFTW plans share tables: one thread at a time may plan. What it measured it remembers for the
@@ -78,6 +88,24 @@ inline std::mutex& fftw_planner() {
   static std::mutex mutex;
   return mutex;
 }
+
+/// While it lives, FFTW plans as if it had measured nothing: with FFTW_ESTIMATE it would take plans
+/// that were measured before, which differ from run to run. To be held under the planner's lock.
+template <class Real>
+class WithoutWisdom {
+ public:
+  WithoutWisdom() : wisdom_(Fftw<Real>::export_wisdom(), &std::free) {
+    Fftw<Real>::forget_wisdom();
+  }
+  WithoutWisdom(const WithoutWisdom&) = delete;
+  WithoutWisdom& operator=(const WithoutWisdom&) = delete;
+  ~WithoutWisdom() {
+    if (wisdom_) Fftw<Real>::import_wisdom(wisdom_.get());
+  }
+
+ private:
+  std::unique_ptr<char, decltype(&std::free)> wisdom_;
+};
 
 /// Owns a plan; may be executed by many threads at once.
 template <class Real>

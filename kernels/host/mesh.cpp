@@ -26,6 +26,7 @@ ZHALO_SPECIALIZE(readout_cells, double, double);
 #include "kernels/common/mesh/paint.hpp"
 #include "kernels/common/mesh/weights.hpp"
 #include "kernels/host/mass_assignment_blocks.hpp"
+#include "kernels/host/segment_runs.hpp"
 #include "kernels/host/slabs.hpp"
 #include "kernels/host/tile_rows.hpp"
 #include "kernels/host/tiles.hpp"
@@ -35,19 +36,23 @@ namespace zhalo::kernels {
 namespace {
 
 /// Particles of many short segments are painted as one: what is done for each segment costs as much
-/// as a thousand particles do.
+/// as a thousand particles do, and takes some bytes for each tile.
 template <class Real>
-bool has_short_segments(const ParticlesView<Real>& particles) {
+bool has_short_segments(const ParticlesView<Real>& particles, const Tiles& tiles) {
   constexpr Index few_segments = 16, short_segment = 1024;
   const Index num_segments = particles.segments.size();
-  return num_segments > few_segments && particles.num < short_segment * num_segments;
+  return num_segments > few_segments &&
+         particles.num < std::max(short_segment, tiles.size()) * num_segments;
 }
 
-/// visit(painted) for all particles, packed into one segment, some at a time.
+/// visit(painted) for all particles, packed into one segment, some at a time: so many that they
+/// take less memory than a quarter of the cells' sums.
 template <class Real, class Visit>
-void for_each_packed(const Host& exec, const PaintInput<Real>& painted, const Visit& visit) {
+void for_each_packed(const Host& exec, const PaintInput<Real>& painted, const Tiles& tiles,
+                     const Visit& visit) {
+  constexpr Index min_at_once = Index{1} << 20, cells_of_one = 32;
   const Index num = painted.particles.num;
-  const Index num_at_once = std::min(num, Index{1} << 20);
+  const Index num_at_once = std::min(num, std::max(min_at_once, tiles.num_cells() / cells_of_one));
   Buffer<LocalIndex> numbers(exec, num_at_once, "particles of short segments");
   Buffer<Real> pos(exec, 3 * num_at_once, "particles of short segments");
   Buffer<double> fixed_weight(exec, num_at_once, "particles of short segments");
@@ -91,12 +96,12 @@ template <class Real>
 void deposit_by_tiles(const Host& exec, const PaintInput<Real>& painted, const MeshCells& cells,
                       Span<Index> sums) {
   if (painted.particles.num == 0) return;
-  if (has_short_segments(painted.particles)) {
-    return for_each_packed(exec, painted, [&](const PaintInput<Real>& packed) {
+  const Tiles tiles(cells);
+  if (has_short_segments(painted.particles, tiles)) {
+    return for_each_packed(exec, painted, tiles, [&](const PaintInput<Real>& packed) {
       deposit_by_tiles(exec, packed, cells, sums);
     });
   }
-  const Tiles tiles(cells);
   for_each_rows(painted, [&](const PaintedRows<Real>& rows) {
     with_order(cells.order,
                [&](auto order) { deposit_rows<decltype(order)::value>(exec, tiles, rows, sums); });
@@ -108,10 +113,10 @@ void deposit_by_tiles(const Host& exec, const PaintInput<Real>& painted, const M
 template <class Real, class To>
 Index paint_by_slabs(const Host& exec, const PaintInput<Real>& painted, const MeshCells& cells,
                      const PaintTarget<To>& to) {
-  if (!has_slabs(cells) || has_short_segments(painted.particles))
-    return paint_by_sums(exec, painted, cells, to);
+  if (!has_slabs(cells)) return paint_by_sums(exec, painted, cells, to);
   const Tiles tiles(cells);
-  if (tiles.axis(0).size() < Index{4} * threads_of(exec))
+  if (has_short_segments(painted.particles, tiles) ||
+      tiles.axis(0).size() < Index{4} * threads_of(exec))
     return paint_by_sums(exec, painted, cells, to);
   Index sum = 0;
   with_order(cells.order, [&](auto order) {
@@ -196,13 +201,15 @@ class ReadoutBlocks {
 template <class T, class Real>
 void readout_by_blocks(const Host& exec, const ParticlesView<Real>& points,
                        const ReadoutCells<T>& readout) {
-  for (const SegmentView<Real>& segment : points.segments) {
-    with_order(readout.cells.order, [&](auto order) {
-      const ReadoutBlocks<decltype(order)::value, T, Real> blocks(points, segment, readout);
-      for_each_block(exec, segment.num, host_block,
-                     [&](Index first, Index last) { blocks.run(first, last); });
+  with_order(readout.cells.order, [&](auto order) {
+    for_each_block(exec, points.num, host_block, [&](Index first, Index last) {
+      for_each_run(points, first, last, last - first,
+                   [&](Index, const ParticleRow<Real>& row, Index num) {
+                     ReadoutBlocks<decltype(order)::value, T, Real>(points, row.segment, readout)
+                         .run(row.row, row.row + num);
+                   });
     });
-  }
+  });
 }
 
 }  // namespace

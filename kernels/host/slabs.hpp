@@ -39,6 +39,7 @@ class SortedRows {
       all.parts_.push_back({rows, {}, {}, is_moved});
       bytes += rows.num *
                (is_moved ? TileRows<Real>::bytes_per_row(rows) : static_cast<Index>(sizeof(Run)));
+      bytes += tiles.size() * TileIndices::bytes_per_tile;
     });
     if (bytes > tiles.num_cells() * static_cast<Index>(sizeof(Index)) / 2) return {};
     for (Part& part : all.parts_) {

@@ -259,6 +259,8 @@ void find_runs(const Tiles& tiles, const PaintedRows<Real>& rows, Index first, I
 /// Where things go that tasks bring to tiles: those of a tile follow each other, task by task.
 class TileIndices {
  public:
+  static constexpr auto bytes_per_tile = static_cast<Index>(sizeof(LocalIndex) + sizeof(Index));
+
   TileIndices(Index num_tasks, Index num_tiles)
       : num_tiles_(num_tiles), of_tasks_(static_cast<std::size_t>(num_tasks * num_tiles)) {}
 

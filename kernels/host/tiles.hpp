@@ -25,14 +25,13 @@ class TileSums {
  public:
   static constexpr Index pitch = tile_pitch(order);
 
-  TileSums() : sums_(static_cast<std::size_t>(pitch * pitch * pitch)) {}
-
   /// The first cells of clouds are from `first` on, `num` along each axis.
   void start(const Index (&first)[3], const Index (&num)[3]) {
     for (int a = 0; a < 3; ++a) {
       first_[a] = first[a];
       num_[a] = num[a] + order - 1;
     }
+    sums_.resize(static_cast<std::size_t>(pitch * pitch * pitch));  // none before they are needed
     for (Index x = 0; x < num_[0]; ++x) std::fill_n(row(x, 0), num_[1] * pitch, Index{0});
   }
 

@@ -66,7 +66,7 @@ void validate_positions(const Communicator& comm, const GlobalRange& range,
       bad_of_ranks(comm, summary.num_outside, summary.first_outside, range.first);
   validate(outside.num == 0,
            "{} of {} {} lie outside the box, which is not periodic; the first is {} {}; "
-           "give the right box, or none",
+           "give the right box (a search also takes none)",
            outside.num, range.total, of.many, of.one, outside.first);
 }
 

@@ -8,6 +8,7 @@
 #include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
+#include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
 #include "zhalo/comm/device_memory.hpp"
 #include "zhalo/core/memory_need.hpp"
@@ -16,28 +17,43 @@
 namespace zhalo {
 namespace {
 
-/// The derivative of a field along an axis, at the cells.
+/// Derivatives at the cells: one plan serves all of them.
 template <class T>
-void derive(const Context& context, const Modes<T>& modes, int axis, Field<T>& field) {
-  Modes<T> derived = copy_of(context, modes);
-  differentiate(context, derived, axis);
-  to_field(context, std::move(derived), field);
-}
+class Derivatives {
+ public:
+  Derivatives(const Context& context, const Decomposition& decomposition)
+      : context_(context), transform_(context, decomposition) {}
 
-/// The second derivative along i and j, at the cells.
-template <class T>
-void derive(const Context& context, const Modes<T>& modes, const std::array<int, 2>& axes,
-            Field<T>& field) {
-  Modes<T> derived = copy_of(context, modes);
-  const auto [i, j] = axes;
-  if (i == j) {
-    differentiate_twice(context, derived, i);
-  } else {
-    differentiate(context, derived, i);
-    differentiate(context, derived, j);
+  /// Along an axis.
+  void derive(const Modes<T>& modes, int axis, Field<T>& field) {
+    Modes<T> derived = copy_of(context_, modes);
+    differentiate(context_, derived, axis);
+    transform_.backward(std::move(derived), field);
   }
-  to_field(context, std::move(derived), field);
-}
+
+  /// Along i and j.
+  void derive(const Modes<T>& modes, const std::array<int, 2>& axes, Field<T>& field) {
+    Modes<T> derived = copy_of(context_, modes);
+    const auto [i, j] = axes;
+    if (i == j) {
+      differentiate_twice(context_, derived, i);
+    } else {
+      differentiate(context_, derived, i);
+      differentiate(context_, derived, j);
+    }
+    transform_.backward(std::move(derived), field);
+  }
+
+  Modes<T> modes_of(const Field<T>& field) {
+    Modes<T> modes(context_, field.decomposition());
+    transform_.forward(field, modes);
+    return modes;
+  }
+
+ private:
+  const Context& context_;
+  FieldTransform<T> transform_;
+};
 
 /// Runs one of the kernels where the context computes.
 template <class Kernel>
@@ -58,41 +74,42 @@ Modes<T> first_potential(const Context& context, const Modes<T>& linear) {
 /// phi2 of phi1 with either sign: its source is quadratic. Made with three fields: sums of products
 /// at the cells.
 template <class T>
-Modes<T> second_potential(const Context& context, const Modes<T>& first) {
+Modes<T> second_potential(const Context& context, Derivatives<T>& at_cells, const Modes<T>& first) {
   Field<T> source(context, first.decomposition());
   {
     Field<T> a(context, first.decomposition());
     Field<T> b(context, first.decomposition());
     const auto constant = [](const Field<T>& field) { return field.span(); };
-    derive(context, first, std::array{0, 0}, a);
-    derive(context, first, std::array{1, 1}, b);
+    at_cells.derive(first, std::array{0, 0}, a);
+    at_cells.derive(first, std::array{1, 1}, b);
     on_exec(context, [&](const auto& e) {
       kernels::multiply(e, constant(a), constant(b), source.span());
       kernels::add_values(e, constant(b), a.span());
     });
-    derive(context, first, std::array{2, 2}, b);
+    at_cells.derive(first, std::array{2, 2}, b);
     on_exec(context, [&](const auto& e) {
       kernels::add_product(e, constant(a), constant(b), T{1}, source.span());
     });
     for (const auto& mixed : {std::array{1, 0}, std::array{2, 0}, std::array{2, 1}}) {
-      derive(context, first, mixed, a);
+      at_cells.derive(first, mixed, a);
       on_exec(context, [&](const auto& e) {
         kernels::add_product(e, constant(a), constant(a), T{-1}, source.span());
       });
     }
   }
-  Modes<T> potential = to_modes(context, source);
+  Modes<T> potential = at_cells.modes_of(source);
   solve_poisson(context, potential);
   return potential;
 }
 
 template <class T>
-std::array<Field<T>, 3> gradient(const Context& context, const Modes<T>& potential) {
+std::array<Field<T>, 3> gradient(const Context& context, Derivatives<T>& at_cells,
+                                 const Modes<T>& potential) {
   const Decomposition& decomposition = potential.decomposition();
   std::array<Field<T>, 3> fields{Field<T>(context, decomposition), Field<T>(context, decomposition),
                                  Field<T>(context, decomposition)};
   for (int axis = 0; axis < 3; ++axis)
-    derive(context, potential, axis, fields[static_cast<std::size_t>(axis)]);
+    at_cells.derive(potential, axis, fields[static_cast<std::size_t>(axis)]);
   return fields;
 }
 
@@ -148,14 +165,15 @@ LptParticles<T> displace_cells(const Context& context, const Modes<T>& linear,
   const IndexBox cells = decomposition.cells(context.comm.rank());
   const Modes<T> first = first_potential(context, linear);
   std::optional<Modes<T>> second;
-  if (options.order == 2) second = second_potential(context, first);
+  Derivatives<T> at_cells(context, decomposition);
+  if (options.order == 2) second = second_potential(context, at_cells, first);
   LptParticles<T> particles = make_particles<T>(context, decomposition);
   Field<T> first_field(context, decomposition);
   std::optional<Field<T>> second_field;
   if (second) second_field.emplace(context, decomposition);
   for (int axis = 0; axis < 3; ++axis) {
-    derive(context, first, axis, first_field);
-    if (second) derive(context, *second, axis, *second_field);
+    at_cells.derive(first, axis, first_field);
+    if (second) at_cells.derive(*second, axis, *second_field);
     auto displaced = describe_axis<T>(decomposition.grid(), axis, options);
     displaced.cells = block_of(cells);
     displaced.first = first_field.span().data();
@@ -196,15 +214,20 @@ LptParticles<T> displace(const Context& context, const Modes<T>& linear,
 
 template <class T>
 std::array<Field<T>, 3> first_order_displacement(const Context& context, const Modes<T>& linear) {
-  return finish_together(context,
-                         [&] { return gradient(context, first_potential(context, linear)); });
+  return finish_together(context, [&] {
+    const Modes<T> potential = first_potential(context, linear);
+    Derivatives<T> at_cells(context, linear.decomposition());
+    return gradient(context, at_cells, potential);
+  });
 }
 
 template <class T>
 std::array<Field<T>, 3> second_order_displacement(const Context& context, const Modes<T>& linear) {
   return finish_together(context, [&] {
-    const Modes<T> potential = second_potential(context, first_potential(context, linear));
-    return gradient(context, potential);
+    Derivatives<T> at_cells(context, linear.decomposition());
+    const Modes<T> potential =
+        second_potential(context, at_cells, first_potential(context, linear));
+    return gradient(context, at_cells, potential);
   });
 }
 

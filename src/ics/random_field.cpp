@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "kernels/on.hpp"
@@ -59,6 +62,26 @@ void fill(const Context& context, const LinearPower& power, const RandomFieldOpt
   kernels::on(context.exec, [&](const auto& e) { kernels::fill_random_modes(e, random); });
 }
 
+/// Beyond its table the spectrum goes on with the slope of its ends, which may lead anywhere.
+template <class T>
+void validate_amplitudes(const Grid& grid, const LinearPower& power) {
+  constexpr double max_modulus = 8;  // of a random number whose mean square is 1
+  double min_k = std::numeric_limits<double>::infinity();
+  double max_k2 = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    min_k = std::min(min_k, fundamental(grid, axis));
+    const double nyquist = fundamental(grid, axis) / 2 * static_cast<double>(grid.num[axis]);
+    max_k2 += nyquist * nyquist;
+  }
+  for (const double k : {min_k, std::sqrt(max_k2)}) {
+    const double amplitude = max_modulus * std::sqrt(power(k) / grid.box.volume());
+    validate(amplitude < static_cast<double>(std::numeric_limits<T>::max()),
+             "the power spectrum goes on to {:.3g} at k = {:.6g}, beyond its table, so that modes "
+             "would not be finite; give a table that covers k from {:.6g} to {:.6g}",
+             power(k), k, min_k, std::sqrt(max_k2));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -72,6 +95,7 @@ Modes<T> random_modes(const Context& context, const Decomposition& decomposition
              "a random field is to have {} cells along {} (must be fewer than 2^32)",
              grid.num[axis], "xyz"[axis]);
   }
+  validate_amplitudes<T>(grid, power);
   Modes<T> modes(context, decomposition);
   if (modes.layout().size > 0) fill(context, power, options, modes);
   return modes;

@@ -21,8 +21,7 @@ inline constexpr bool is_real = std::is_floating_point_v<T>;
 /// A value at a place of field number `field` of a batch: a cell or a mode.
 using ValueAt = std::function<std::complex<double>(Index field, const GridIndex& at)>;
 
-/// What the issue of the transforms demands: 5 eps log2(cells), for a relative error in the L2
-/// norm.
+/// Of the relative error in the L2 norm.
 template <class T>
 double error_bound(const GridIndex& num) {
   using Real = typename Fft<T>::Real;

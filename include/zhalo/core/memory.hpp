@@ -53,7 +53,7 @@ class MemoryPool {
     /// Bytes that are kept in any case, for memory whose allocation is slow.
     std::size_t keep_bytes = 0;
     /// What is kept at most, in units of the peak of bytes in use.
-    double keep_share = 1.25;
+    double keep_share = 1.5;
     /// If true, requests are served in the order of allocation, so that repeated calls allocate
     /// nothing; else by the free block that fits best, which holds less.
     bool repeats = false;

@@ -33,13 +33,13 @@ struct Reach {
 
   ZHALO_HD bool is_near_hull(Index node) const { return reaches(box_of(node), search.hull); }
 
-  /// The boxes (at most 64) within reach of a leaf, one bit each.
-  ZHALO_HD std::uint64_t near_leaf(Index leaf) const {
-    const CoarseBox box_of_leaf = box_of(leaf);
+  /// One bit for each of the boxes that is within reach of a node and one of `among`.
+  ZHALO_HD std::uint64_t near_boxes(Index node, std::uint64_t among) const {
+    const CoarseBox box_of_node = box_of(node);
     std::uint64_t near = 0;
-    if (!reaches(box_of_leaf, search.hull)) return 0;
     for (Index box = 0; box < search.boxes.size(); ++box) {
-      if (reaches(box_of_leaf, search.boxes[box])) near |= std::uint64_t{1} << box;
+      const std::uint64_t bit = std::uint64_t{1} << box;
+      if ((among & bit) != 0 && reaches(box_of_node, search.boxes[box])) near |= bit;
     }
     return near;
   }
@@ -68,23 +68,25 @@ struct GhostsOfNode : Reach<Real> {
 
   ZHALO_HD void operator()(Index node) const {
     const TreeView<Real>& tree = this->search.tree;
+    const Index place = tree.level_first[level] + node;
+    // Most nodes are far from most boxes: their leaves are held against the others only.
+    const std::uint64_t near =
+        this->is_near_hull(place) ? this->near_boxes(place, ~std::uint64_t{0}) : 0;
+    const Index leaves = level == 0 ? 1 : tree.fanout;
     Index found = 0;
-    if (this->is_near_hull(tree.level_first[level] + node)) {
-      const Index leaves = level == 0 ? 1 : tree.fanout;
-      for (Index leaf = node * leaves; leaf < (node + 1) * leaves && leaf < tree.level_size[0];
-           ++leaf) {
-        found += ghosts_of_leaf(leaf, selected.empty() ? 0 : counts[node] + found);
-      }
+    for (Index leaf = node * leaves;
+         near != 0 && leaf < (node + 1) * leaves && leaf < tree.level_size[0]; ++leaf) {
+      found += ghosts_of_leaf(leaf, near, selected.empty() ? 0 : counts[node] + found);
     }
     if (selected.empty()) counts[node] = found;
   }
 
  private:
-  ZHALO_HD Index ghosts_of_leaf(Index leaf, Index first) const {
+  ZHALO_HD Index ghosts_of_leaf(Index leaf, std::uint64_t among, Index first) const {
     const Index begin = this->search.tree.leaf_begin[leaf];
     const Index end = this->search.tree.leaf_end[leaf];
     Index found = 0;
-    const std::uint64_t near = begin == end ? 0 : this->near_leaf(leaf);
+    const std::uint64_t near = begin == end ? 0 : this->near_boxes(leaf, among);
     for (Index i = begin; near != 0 && i < end; ++i) {
       if (!this->is_near(i, near)) continue;
       if (!selected.empty()) selected[first + found] = static_cast<LocalIndex>(i);

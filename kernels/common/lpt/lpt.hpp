@@ -47,11 +47,12 @@ struct DisplaceAxis {
 
  private:
   /// `x` is from the lower edge on. What rounds to the upper edge, also in T, is at the lower one.
+  /// What is not finite becomes NaN.
   ZHALO_HD T wrapped(double x) const {
     const T at = static_cast<T>(what.lo + (x - what.length * std::floor(x / what.length)));
-    const bool inside =
-        static_cast<double>(at) >= what.lo && static_cast<double>(at) < what.lo + what.length;
-    return inside ? at : static_cast<T>(what.lo);
+    const bool is_outside =
+        static_cast<double>(at) < what.lo || static_cast<double>(at) >= what.lo + what.length;
+    return is_outside ? static_cast<T>(what.lo) : at;
   }
 };
 

@@ -1,7 +1,11 @@
 /// Random fields, and the displacements of plane waves against their formulas.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <numbers>
+#include <string>
 
 #include "kernels/common/modes/philox.hpp"
 #include "tests/mpi/comm/agreed_error.hpp"
@@ -280,6 +284,44 @@ TEST_CASE("displacement: what makes no sense is refused on all ranks") {
   plane.box.dimensions = 2;
   const Decomposition flat(plane, context.comm.size());
   CHECK_THROWS_AS(random_modes<double>(context, flat, steep_power()), InputError);
+}
+
+TEST_CASE("random field: a spectrum that runs away beyond its table is refused") {
+  const Context context = make_context();
+  const Decomposition decomposition(Grid::cube(16, 1), context.comm.size());
+  const LinearPower rising({0.1, 1, 1.001}, {1, 1, 2});  // and about (k / 1.001)^693 beyond
+  const LinearPower falling({0.1, 1, 1.001}, {1, 2, 1});
+  CHECK_THROWS_WITH(random_modes<double>(context, decomposition, rising),
+                    Catch::Contains("beyond its table") && Catch::Contains("from 6.28319 to"));
+  const Modes<float> modes = random_modes<float>(context, decomposition, falling);
+  for (const std::complex<float>& mode : modes.span()) CHECK(std::isfinite(std::abs(mode)));
+}
+
+TEST_CASE("displacement: what is not finite does not become a position in the box") {
+  const Context context = make_context();
+  const Decomposition decomposition(Grid::cube(4, 10), context.comm.size());
+  Modes<double> linear = random_modes<double>(context, decomposition, steep_power());
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  std::fill(linear.span().begin(), linear.span().end(), Complex{nan, nan});
+  const LptParticles<double> particles = displace(context, linear, {0.1, {}, 1});
+  for (const auto& axis : particles.pos)
+    for (const double x : axis.span()) CHECK(std::isnan(x));
+}
+
+TEST_CASE("displacement: one plan serves all derivatives") {
+  std::map<std::string, int> calls;
+  const Context context =
+      make_context({.observer = [&](const char* operation) { ++calls[operation]; }});
+  const Decomposition decomposition(Grid::cube(8, 10), context.comm.size());
+  const Modes<double> linear = random_modes<double>(context, decomposition, steep_power());
+  const auto num_memories = [&](int order) {
+    calls.clear();
+    displace(context, linear, {0.1, {}, order});
+    return calls["split by machine"];  // for each array that ranks share
+  };
+  const int of_first_order = num_memories(1);
+  if (context.comm.size() > 1) CHECK(of_first_order > 0);
+  CHECK(num_memories(2) <= 2 * of_first_order);  // there is a way forward, too
 }
 
 TEST_CASE("displacement: ranks with different options are told so") {

@@ -125,6 +125,31 @@ TEST_CASE("readout: the same bits where more positions than may travel at a time
   for (const Buffer<double>& of_field : values) CHECK((to_host(context.exec, of_field) == mine));
 }
 
+TEST_CASE("readout: many short segments are read as one is") {
+  const Grid grid = odd_grid(12, 9, 10);
+  const PaintedPoints<float> points = random_points<float>(grid, 40000, 13);
+  const auto part = points.part({0, points.num()});
+  const ParticleSegment<float> whole = part.particles.segments.front();
+  Particles<float> divided = part.particles;
+  divided.segments.clear();
+  for (Index first = 0, num = 0; first < whole.num; first += num) {
+    num = std::min<Index>(first % 11, whole.num - first);  // some are empty
+    if (num == 0) divided.segments.push_back({});
+    num = std::max<Index>(num, 1);
+    ParticleSegment<float> segment = whole;
+    segment.num = num;
+    for (auto& axis : segment.pos) axis.data = &axis[first];
+    divided.segments.push_back(segment);
+  }
+  Context context;
+  context.exec = host_exec(3);
+  const Field<double> field = field_of_values<double>(context, Decomposition(grid, 1));
+  for (const Window window : {Window::ngp, Window::tsc}) {
+    const auto expected = read_by_one_rank<double>(points, window);
+    CHECK((to_host(context.exec, readout(context, field, divided, window)) == expected));
+  }
+}
+
 TEST_CASE("readout: the transpose of painting") {
   const Context context = make_context();
   for (const Window window : all_windows) {

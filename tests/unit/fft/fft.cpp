@@ -1,4 +1,10 @@
 /// Transforms on one rank, without MPI, by several threads: small enough for ThreadSanitizer.
+#include <fftw3.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
 #include "tests/support/run_fft.hpp"
 
 namespace {
@@ -24,6 +30,26 @@ TEST_CASE("fft on threads: sizes of every kind") {
     const AllSignals signals(num, 3);
     for (int i = 0; i < 3; ++i) signals.check_all(context, {}, options[next++ % options.size()]);
   }
+}
+
+TEST_CASE("fft on threads: plans that are not measured do not depend on those that were") {
+  const Context context = context_of(1);
+  const Decomposition decomposition(Grid::cube(30), 1);
+  const auto wisdom_of = [&](PlanEffort effort) {
+    fftw_forget_wisdom();
+    const Fft<double> measured(context, decomposition, {.effort = effort});
+    const std::unique_ptr<char, decltype(&std::free)> text(fftw_export_wisdom_to_string(),
+                                                           &std::free);
+    return std::string(text.get());
+  };
+  const std::string of_estimates = wisdom_of(PlanEffort::estimate);
+  const std::string of_measures = wisdom_of(PlanEffort::measure);
+  REQUIRE(of_estimates != of_measures);
+  // With what was measured, FFTW would not have to estimate anything.
+  const Fft<double> estimated(context, decomposition, {.effort = PlanEffort::estimate});
+  const std::unique_ptr<char, decltype(&std::free)> both(fftw_export_wisdom_to_string(),
+                                                         &std::free);
+  CHECK(std::string(both.get()).size() > of_measures.size());
 }
 
 TEST_CASE("fft on threads: every option") {
