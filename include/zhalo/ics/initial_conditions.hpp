@@ -29,8 +29,9 @@ struct RandomFieldOptions {
 ///
 /// Equal bit for bit on the host and on a device, whatever their mathematical libraries: the
 /// functions that make a mode are zhalo's own. Not collective. InputError for a box without
-/// lengths, and for a spectrum whose values beyond its table are too large for T. OutOfMemory or DeviceError may be thrown on one rank only: if other ranks go on, run it
-/// in Communicator::together.
+/// lengths, and for a spectrum whose values beyond its table are too large for T. OutOfMemory or
+/// DeviceError may be thrown on one rank only: if other ranks go on, run it in
+/// Communicator::together.
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition,
                       const LinearPower& power, const RandomFieldOptions& options = {});
