@@ -178,6 +178,7 @@ function(zhalo_set_test_properties)
       OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1
       PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_plm=isolated OMPI_MCA_pml=ob1
       OMPI_MCA_btl=vader,self OMP_WAIT_POLICY=passive ZHALO_TEST_RANKS=${ranks}
+      ZHALO_MPIEXEC=${MPIEXEC_EXECUTABLE}
       ${ZHALO_TEST_ENVIRONMENT})
   if(ZHALO_CUDA_IS_EMULATED)
     list(APPEND environment ZHALO_EMULATED_DEVICES=0)

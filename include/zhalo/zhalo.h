@@ -9,7 +9,8 @@
 ///   handle on one rank alone cannot be told to the others: they wait until the timeout.)
 /// - Handles are pointers to types that only zhalo knows. Their owner is the caller, who ends each
 ///   with its destroy function. Handles may be destroyed in any order, because each keeps what it
-///   needs of the others. All must be destroyed before MPI_Finalize.
+///   needs of the others. All must be destroyed before MPI_Finalize. The end of the last handle
+///   that uses a context is collective.
 /// - A struct of options or particles with all bytes 0 has the defaults. Set it to zero first, as
 ///   `= {0}` does, and then set what should differ. For options, a null pointer means defaults (but
 ///   not for painting, which needs a grid).

@@ -13,7 +13,8 @@ from page_case import BLOCK, ROOT, PageCase, main
 BUILD = {
     "scripts/demo\n",
     'export PATH="$PWD/build/release/apps:$PATH"\n',
-    "cmake --preset release\ncmake --build --preset release\n",
+    "cmake --preset release -DZHALO_TESTS=OFF -DZHALO_BENCHMARKS=OFF\n"
+    "cmake --build --preset release\n",
 }
 
 

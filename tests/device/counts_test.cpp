@@ -13,6 +13,7 @@
 
 #include "tests/device/counted.hpp"
 #include "tests/support/guarded_memory.hpp"
+#include "tests/support/same_bits.hpp"
 #include "zhalo/fft/fft.hpp"
 
 namespace zhalo::emulated {
@@ -99,7 +100,7 @@ double difference_of(const std::vector<Number>& a, const std::vector<Number>& b)
   REQUIRE(a.size() == b.size());
   double max = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
-    max = std::max(max, static_cast<double>(std::abs(a[i] - b[i])));
+    max = testing::larger(max, static_cast<double>(std::abs(a[i] - b[i])));
   return max;
 }
 

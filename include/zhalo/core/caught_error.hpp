@@ -24,7 +24,7 @@ struct CaughtError {
   const char* text = "";      ///< that of the exception: gone with it
   bool is_bad_alloc = false;  ///< thrown by `new`: the text cannot say how much memory there is
 
-  /// The text, after `new` with how much memory there is and what to do.
+  /// The text. If `new` threw the exception, it also says how much memory there is and what to do.
   std::string message() const;
 };
 

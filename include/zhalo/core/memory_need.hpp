@@ -17,9 +17,10 @@ struct MemoryNeed {
   double kept = 0;  ///< when it has returned: its results, and what a domain keeps
 };
 
-/// What depends on where particles are. Uniform particles have 0.043, 0 and 1. Particles in haloes,
-/// of which 60% are in groups, have 0.12, 0.6 and 0.6. The default lies between these two. The
-/// choice changes the need of make_catalogue() by up to a fifth, and that of the others by less.
+/// What depends on where particles are. For uniform particles the three numbers are 0.043, 0 and 1.
+/// For particles of which 60% are in groups they are 0.12, 0.6 and 0.6. The default lies between
+/// these two. The choice changes the need of make_catalogue() by up to a fifth, and that of the
+/// others by less.
 struct Clustering {
   double leaves = 0.09;     ///< of the tree, per particle
   double in_groups = 0.35;  ///< part of the particles that are members of the catalogue's groups

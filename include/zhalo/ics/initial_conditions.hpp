@@ -29,9 +29,9 @@ struct RandomFieldOptions {
 ///
 /// Equal bit for bit on the host and on a device, whatever their mathematical libraries: the
 /// functions that make a mode are zhalo's own. Not collective. InputError for a box without
-/// lengths, and for a spectrum whose values beyond its table are too large for T. OutOfMemory or
-/// DeviceError may be thrown on one rank only: if other ranks go on, run it in
-/// Communicator::together.
+/// lengths, for 2^32 cells or more along an axis, and for a spectrum whose values beyond its table
+/// are too large for T. OutOfMemory or DeviceError may be thrown on one rank only: if other ranks
+/// go on, run it in Communicator::together.
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition,
                       const LinearPower& power, const RandomFieldOptions& options = {});
@@ -49,7 +49,8 @@ struct LptOptions {
 /// order of the rank's cells (x, y, z; z fastest), in memory of the context's Exec.
 template <class T>
 struct LptParticles {
-  std::array<Buffer<T>, 3> pos;       ///< wrapped into the box; in the unit of the grid's box
+  /// Wrapped into the box, in the unit of the grid's box. NaN where the displacement is not finite.
+  std::array<Buffer<T>, 3> pos;
   std::array<Buffer<T>, 3> velocity;  ///< peculiar, a dx/dt
   /// Index of the cell in x, y, z order over all ranks, counted from 1.
   Buffer<std::uint64_t> id;

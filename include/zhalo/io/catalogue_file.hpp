@@ -14,7 +14,7 @@ namespace zhalo::io {
 /// How the groups were found. It is written to /Parameters of the files.
 struct RunRecord {
   double linking_length = 0;  ///< in the file's length unit
-  double linking_ratio = 0;   ///< in units of the mean separation; 0 if the length was given
+  double linking_ratio = 0;   ///< in units of the mean separation; 0 if that is not known
   double mean_separation = 0;
   std::string mean_separation_rule{};  ///< MeanSeparation::how
   Index min_members = 0;

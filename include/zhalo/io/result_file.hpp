@@ -71,8 +71,9 @@ void write_results(StagedFiles& files, const std::string& name, const Results& r
 /// `name`, with any number of files.
 bool is_result_name(const std::string& name, const std::string& file);
 
-/// Whether this is a file that no run of zhalo wrote: of HDF5, or of anything else unless it is
-/// empty. FileError if the system does not say what lies there, or another program writes it.
+/// Whether another program wrote this file. A file of HDF5 is of another program unless it says
+/// that zhalo wrote it. Any other file is, unless it is empty. FileError if the system does not say
+/// what lies there, or another program writes it.
 bool is_of_another_code(const std::string& path);
 
 }  // namespace zhalo::io

@@ -59,6 +59,8 @@ TEST_CASE("device: modes, densities, spectra and forces are those of the host") 
   for (const Decomposition& decomposition : decompositions_of(context, grid)) {
     const Chain found = run_chain(context, decomposition, positions);
     const Chain expected = run_chain(on_host, decomposition, positions);
+    REQUIRE(found.modes.size() == expected.modes.size());
+    REQUIRE(found.pull.size() == expected.pull.size());
     for (std::size_t i = 0; i < expected.modes.size(); ++i)
       CHECK(std::abs(found.modes[i] - expected.modes[i]) <= 1e-12);
     for (std::size_t i = 0; i < expected.pull.size(); ++i)

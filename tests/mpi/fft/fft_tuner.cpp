@@ -64,7 +64,6 @@ TEST_CASE("fft tuner: slabs and pencils are tried where there are any") {
   };
   const int size = s.context.comm.size();
   CHECK(tried({.shape = {size, 1}}));
-  if (size == 4) CHECK(tried({.shape = {2, 2}}));
   if (size == 6 || size == 8)
     CHECK((tried({.shape = {size / 2, 2}}) || tried({.shape = {2, size / 2}})));
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "src/io/snapshot/files.hpp"
+#include "tests/support/same_bits.hpp"
 #include "tests/unit/io/source.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -58,7 +59,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<float>
   REQUIRE(a.size() == b.size());
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(a[i] - factor * double{b[i]}));
+    largest = testing::larger(largest, std::abs(a[i] - factor * double{b[i]}));
   return largest;
 }
 
