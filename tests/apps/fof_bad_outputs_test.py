@@ -12,9 +12,9 @@ import signal
 import subprocess
 import threading
 import time
-import unittest
 
 import h5py
+from command_case import AS_ANYBODY, obeys_modes
 from fof_case import GADGET, PROGRAM, SECONDS, SNAPSHOTS, FofCase, main
 
 BAD = SNAPSHOTS / "bad"
@@ -136,18 +136,20 @@ class BadOutputs(FofCase):
                 )
         self.assertEqual((self.folder / "snapshot_001.hdf5").read_bytes(), before)
 
-    @unittest.skipIf(os.geteuid() == 0, "root may read everywhere")
+    @obeys_modes
     def test_folder_that_may_not_be_read(self):
         shutil.copytree(BAD / "two_snapshots", self.folder / "closed")
         (self.folder / "closed").chmod(0o000)
         self.addCleanup((self.folder / "closed").chmod, 0o700)
         for path in ("closed", "closed/snapshot_001.hdf5"):
-            self.assert_refused([path], path, "Permission denied")
+            self.assert_refused([path], path, "Permission denied", launcher=AS_ANYBODY)
 
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    @obeys_modes
     def test_no_permission(self):
         (self.folder / "closed").mkdir(mode=0o555)
-        self.assert_refused([SNAPSHOT, "-o", "closed/out"], "closed", "ermission")
+        self.assert_refused(
+            [SNAPSHOT, "-o", "closed/out"], "closed", "ermission", launcher=AS_ANYBODY
+        )
 
     def test_json_on_a_full_disk(self):
         if not os.path.exists("/dev/full"):

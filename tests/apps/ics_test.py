@@ -5,14 +5,13 @@ ics_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import json
-import os
 import re
 import subprocess
-import unittest
 
 import h5py
 import numpy as np
 from command_case import (
+    AS_ANYBODY,
     NEEDS_MPI,
     PROGRAM,
     SECONDS,
@@ -20,6 +19,7 @@ from command_case import (
     environment_of,
     launcher,
     main,
+    obeys_modes,
     shows_results,
 )
 from scipy.integrate import quad
@@ -671,10 +671,11 @@ class BadInput(IcsCase):
     def test_further_columns_are_left_out(self):
         self.succeed("--num", 4, "--box", 10, "--power", "columns.txt", "-q", "-o", "made.hdf5")
 
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    @obeys_modes
     def test_a_folder_that_may_not_be_written_to(self):
         (self.folder / "folder").chmod(0o500)
-        self.assert_refused(["--num", "4", "--box", "10", "-o", "folder/ics.hdf5"], "folder")
+        arguments = ["--num", "4", "--box", "10", "-o", "folder/ics.hdf5"]
+        self.assert_refused(arguments, "folder", launcher=AS_ANYBODY)
 
     def test_help_and_version(self):
         self.assertIn("Usage: ics --num N --box L", self.succeed("--help"))

@@ -3,14 +3,21 @@
 knn_bad_input_test.py PROGRAM DATA SNAPSHOTS
 """
 
-import os
 import resource
 import subprocess
-import unittest
 
 import h5py
 import numpy as np
-from command_case import MPIEXEC, PROGRAM, SECONDS, SNAPSHOTS, each_rank, launcher
+from command_case import (
+    AS_ANYBODY,
+    MPIEXEC,
+    PROGRAM,
+    SECONDS,
+    SNAPSHOTS,
+    each_rank,
+    launcher,
+    obeys_modes,
+)
 from knn_case import KnnCase, Snapshot, main
 
 BAD = SNAPSHOTS / "bad"
@@ -207,12 +214,11 @@ class BadInput(KnnCase):
         self.assert_refused(["snapshot_007", "--query", "nan.hdf5", "-o", "out.hdf5"], "not finite")
         self.assertEqual((self.folder / "out.hdf5").read_bytes(), before)
 
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    @obeys_modes
     def test_no_permission(self):
         (self.folder / "closed").mkdir(mode=0o555)
-        self.assert_refused(
-            ["snapshot_007", "-k", 2, "-o", "closed/out.hdf5"], "closed", "ermission"
-        )
+        arguments = ["snapshot_007", "-k", 2, "-o", "closed/out.hdf5"]
+        self.assert_refused(arguments, "closed", "ermission", launcher=AS_ANYBODY)
 
     def test_largest_file_allowed(self):
         """The system refuses to let a file grow, as on a full disk."""

@@ -2,6 +2,7 @@
 /// same error on all, and nothing left.
 #include <sys/mount.h>
 
+#include <memory>
 #include <numeric>
 
 #include "src/io/hdf5/at_once.hpp"
@@ -73,10 +74,12 @@ TEST_CASE("a field on a full disk") {
   const Context context{Communicator(MPI_COMM_WORLD)};
   const Communicator& comm = context.comm;
   const std::string out = scratch_folder(comm, "full_disk");
-  Index mounted = 0;
-  if (comm.rank() == 0)
-    mounted = ::mount("tmpfs", out.c_str(), "tmpfs", 0, "size=24k") == 0 ? 1 : 0;
-  if (comm.sum(mounted) == 0) {
+  // All ranks see it, and it does not stay, however the test ends.
+  const auto unmount = [](const std::string* path) { ::umount2(path->c_str(), MNT_DETACH); };
+  std::unique_ptr<const std::string, decltype(unmount)> mounted(nullptr, unmount);
+  if (comm.rank() == 0 && ::mount("tmpfs", out.c_str(), "tmpfs", 0, "size=24k") == 0)
+    mounted.reset(&out);
+  if (comm.sum(Index{mounted != nullptr ? 1 : 0}) == 0) {
     WARN("skipped: a small disk cannot be mounted here");
     return;
   }
@@ -88,5 +91,4 @@ TEST_CASE("a field on a full disk") {
     CHECK(entries_below(out) == 0);
     comm.barrier();
   }
-  if (comm.rank() == 0) ::umount(out.c_str());
 }

@@ -1,3 +1,4 @@
+#include <sched.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -15,10 +16,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Mounts of this process are its own, and end with it, however that ends.
+bool keeps_mounts_to_itself() {
+  static const bool keeps =
+      ::unshare(CLONE_NEWNS) == 0 &&
+      ::mount(nullptr, "/", nullptr, static_cast<unsigned long>(MS_REC) | MS_PRIVATE, nullptr) == 0;
+  return keeps;
+}
+
 /// A file system in memory with room for so many kilobytes.
 class SmallDisk {
  public:
   SmallDisk(const std::string& path, int kilobytes) : path_(path) {
+    if (!keeps_mounts_to_itself()) return;
     fs::create_directories(path_);
     const std::string options = "size=" + std::to_string(kilobytes) + "k";
     mounted_ = ::mount("tmpfs", path_.c_str(), "tmpfs", 0, options.c_str()) == 0;
