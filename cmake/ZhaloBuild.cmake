@@ -15,8 +15,12 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 endif()
 
-# One rounding on every backend: a * b + c is fused only where the text says fma.
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>")
+# One rounding on every backend: a * b + c is fused only where the text says fma, and sums keep
+# their order, whatever CMAKE_CXX_FLAGS say and a compiler does by itself.
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fno-fast-math;-ffp-contract=off>")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "IntelLLVM")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fp-model=precise>")
+endif()
 
 # Where the build type's optimisation is wrong for a part: the presets of the sanitizers optimise
 # the kernels alone, and tests, which run once, are compiled faster than they would run.

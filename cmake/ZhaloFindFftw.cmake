@@ -10,8 +10,8 @@ foreach(zhalo_precision IN ITEMS double float)
     set(zhalo_fftw_name fftw3f)
   endif()
   string(TOUPPER ${zhalo_fftw_name} zhalo_fftw_prefix)
-  find_path(FFTW3_INCLUDE_DIR fftw3.h HINTS ENV FFTW_ROOT ENV FFTW_DIR PATH_SUFFIXES include)
-  find_library(${zhalo_fftw_prefix}_LIBRARY ${zhalo_fftw_name} HINTS ENV FFTW_ROOT ENV FFTW_DIR
+  find_path(FFTW3_INCLUDE_DIR fftw3.h HINTS "${FFTW_ROOT}" ENV FFTW_ROOT ENV FFTW_DIR PATH_SUFFIXES include)
+  find_library(${zhalo_fftw_prefix}_LIBRARY ${zhalo_fftw_name} HINTS "${FFTW_ROOT}" ENV FFTW_ROOT ENV FFTW_DIR
                PATH_SUFFIXES lib lib64)
   mark_as_advanced(FFTW3_INCLUDE_DIR ${zhalo_fftw_prefix}_LIBRARY)
   if(NOT FFTW3_INCLUDE_DIR OR NOT ${zhalo_fftw_prefix}_LIBRARY)

@@ -16,7 +16,8 @@ set(ZHALO_HDF5_FOUND_FOR ${ZHALO_PARALLEL_HDF5}
     CACHE INTERNAL "ZHALO_PARALLEL_HDF5 when HDF5 was looked for")
 find_package(HDF5 1.10.5 REQUIRED COMPONENTS C)
 
-if(HDF5_IS_PARALLEL AND NOT ZHALO_PARALLEL_HDF5 STREQUAL "OFF")
+# HDF5_IS_PARALLEL does not tell: HDF5 2.0 has another name for what CMake 3.25 looks at.
+if(NOT ZHALO_PARALLEL_HDF5 STREQUAL "OFF")
   include(CMakePushCheckState)
   include(CheckCSourceCompiles)
   cmake_push_check_state(RESET)

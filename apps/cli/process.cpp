@@ -123,10 +123,12 @@ std::optional<std::size_t> bytes_in(const char* path, const std::string& wanted)
 /// Tasks of the Slurm step that this process is in; srun sets it, a batch script alone does not.
 int slurm_tasks() { return number_from_environment("SLURM_STEP_NUM_TASKS", 1); }
 
-/// Open MPI, MPICH and its relatives, PMIx launchers, Slurm with several tasks.
+/// Open MPI, MPICH and its relatives (MVAPICH, Cray's with PALS), PMIx launchers, Flux, Slurm with
+/// several tasks.
 bool started_by_launcher() {
-  constexpr std::array names{"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
-                             "MPI_LOCALRANKID"};
+  constexpr std::array names{
+      "OMPI_COMM_WORLD_SIZE", "PMI_RANK",    "PMI_SIZE",      "PMIX_RANK", "MPI_LOCALRANKID",
+      "MV2_COMM_WORLD_SIZE",  "PALS_RANKID", "FLUX_TASK_RANK"};
   return std::any_of(names.begin(), names.end(),
                      [](const char* name) { return std::getenv(name) != nullptr; }) ||
          slurm_tasks() > 1;

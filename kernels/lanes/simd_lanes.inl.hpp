@@ -137,7 +137,7 @@ class SimdLanes {
   static HWY_INLINE Lane min(Lane a, Lane b) { return {hn::Min(a.value, b.value)}; }
   static HWY_INLINE Lane max(Lane a, Lane b) { return {hn::Max(a.value, b.value)}; }
   static HWY_INLINE Lane fma(Lane a, Lane b, Lane c) {
-#if (HWY_ARCH_X86 && HWY_TARGET > HWY_AVX2) || HWY_TARGET == HWY_SCALAR
+#if !HWY_NATIVE_FMA
     // No instruction for it: Highway would round twice, which would break the promise of equal
     // results on all machines.
     alignas(64) Real x[hn::MaxLanes(Tag{})], y[hn::MaxLanes(Tag{})], z[hn::MaxLanes(Tag{})];
