@@ -41,8 +41,9 @@ class StagedFiles {
   /// them, and an earlier one is removed before them.
   enum class Appears { in_any_order, last };
 
-  /// Returns the temporary path at which to write the file that will become `directory()/name`.
-  /// Exactly one rank stages a file. The path is the same on all ranks. Not collective.
+  /// Returns the temporary path at which to write the file that will become `directory()/name`, in
+  /// a directory that is made again if another run has removed it. Exactly one rank stages a file.
+  /// The path is the same on all ranks. Not collective; FileError.
   std::string stage(const std::string& name, Appears when = Appears::in_any_order);
 
   /// Returns the temporary path of a file that another rank stages, for a rank that also writes to
@@ -104,6 +105,7 @@ class StagedFiles {
     std::string kept_as;
   };
   friend class CommitLocks;
+  std::vector<std::string> make_missing(const std::string& directory);
   void make_directories_from_rank_zero(const std::string& path);
   std::string hidden_beside(const std::string& path, const char* ending) const;
   std::vector<std::string> earlier_files(Appears which) const;

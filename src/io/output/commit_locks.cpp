@@ -96,6 +96,10 @@ CommitLocks::CommitLocks(const std::vector<StagedFiles*>& files,
                          const std::function<void()>& while_waiting) {
   if (files.empty()) return;
   const Communicator& comm = files.front()->comm();
+  comm.together([&] {
+    if (comm.rank() != 0) return;
+    for (StagedFiles* one : files) one->make_missing(one->directory());  // as stage() does
+  });
   const std::vector<std::string> directories = directories_of(files);
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
   bool taken = false;

@@ -102,12 +102,17 @@ StagedFiles::StagedFiles(StagedFiles&& other) noexcept
 
 StagedFiles::~StagedFiles() { discard(); }
 
+/// Notes them at once, before other ranks can stop this one.
+std::vector<std::string> StagedFiles::make_missing(const std::string& directory) {
+  std::vector<std::string> made = make_directories(directory);
+  made_directories_.insert(made_directories_.end(), made.begin(), made.end());
+  return made;
+}
+
 void StagedFiles::make_directories_from_rank_zero(const std::string& path) {
   const bool first = comm_->rank() == 0;
   std::vector<std::string> made;
-  if (first) made = make_directories(path);
-  // Rank 0 notes them before others can stop it.
-  made_directories_.insert(made_directories_.end(), made.begin(), made.end());
+  if (first) made = make_missing(path);
   std::istringstream lines(comm_->broadcast(fmt::format("{}", fmt::join(made, "\n"))));
   for (std::string line; std::getline(lines, line);) {
     if (!first) made_directories_.push_back(line);
@@ -131,6 +136,8 @@ std::string StagedFiles::hidden_beside(const std::string& path, const char* endi
 
 std::string StagedFiles::stage(const std::string& name, Appears when) {
   const std::string final_path = (fs::path(directory_) / name).string();
+  // Another run that made it may have failed since, and taken it away again.
+  make_missing(parent_of(final_path));
   staged_.push_back({hidden_beside(final_path, "part"), final_path, when});
   synced_ = false;
   return staged_.back().temporary;

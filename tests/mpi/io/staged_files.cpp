@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "tests/mpi/io/scratch.hpp"
@@ -74,6 +75,30 @@ TEST_CASE("without a commit nothing is left, and what was there stays") {
   comm.barrier();
   CHECK(entries_below(place) == 1);
   CHECK(read(place + "/table.0.hdf5") == "old");
+}
+
+TEST_CASE("a run that fails takes its folder from no other run that writes there later") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch_folder(comm, "folder_of_another");
+  std::optional<StagedFiles> failing(std::in_place, comm, place + "/new/deep");
+  StagedFiles empty(comm, place + "/new/deep");
+  {
+    StagedFiles also_failing(comm, place + "/new/deep");
+    StagedFiles files(comm, place + "/new/deep");
+    failing.reset();
+    comm.barrier();
+    CHECK(entries_below(place) == 0);
+    comm.barrier();
+    write(stage_table(also_failing, "other"), "new");
+    write(stage_table(files), "new");
+    CHECK(read(files.commit().at(0)) == "new");
+  }
+  comm.barrier();
+  CHECK(entries_below(place) == comm.size() + 2);
+  comm.barrier();
+  if (comm.rank() == 0) fs::remove_all(place + "/new");
+  comm.barrier();
+  CHECK(empty.commit().empty());
 }
 
 TEST_CASE("a rank whose file is missing stops all") {
