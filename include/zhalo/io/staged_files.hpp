@@ -1,6 +1,7 @@
 /// Output files that appear complete or not at all.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -62,6 +63,11 @@ class StagedFiles {
     retired_.push_back({name, std::move(is_ours)});
   }
 
+  /// Runs `work`, in Communicator::together. If it throws, what it staged, joined, claimed and
+  /// retired is forgotten, and its files are removed: a later commit knows nothing of it. All
+  /// functions of zhalo that write to StagedFiles do so. Collective.
+  void all_or_nothing(const std::function<void()>& work);
+
   /// Final paths of the files that this rank staged. Not collective.
   std::vector<std::string> final_paths() const;
 
@@ -104,6 +110,10 @@ class StagedFiles {
     std::string path;
     std::string kept_as;
   };
+  /// Of what this rank has noted.
+  struct Counts {
+    std::size_t made_directories = 0, numbered = 0, retired = 0, staged = 0, joined = 0;
+  };
   friend class CommitLocks;
   std::vector<std::string> make_missing(const std::string& directory);
   void make_directories_from_rank_zero(const std::string& path);
@@ -115,7 +125,7 @@ class StagedFiles {
   void remove_placed() noexcept;
   void restore() noexcept;
   void undo() noexcept;
-  void discard() noexcept;
+  void discard_beyond(const Counts& kept) noexcept;
 
   const Communicator* comm_ = nullptr;
   std::string directory_;

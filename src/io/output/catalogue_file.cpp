@@ -345,13 +345,13 @@ void write_particles(StagedFiles& files, const Membership& membership, const Sna
 
 void write_catalogue(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot,
                      const RunRecord& run, const WriteOptions& options) {
-  files.comm().together([&] { write_rows(files, groups, snapshot, run, options); });
+  files.all_or_nothing([&] { write_rows(files, groups, snapshot, run, options); });
 }
 
 void write_membership(StagedFiles& files, const Membership& membership,
                       const SnapshotInfo& snapshot, const RunRecord& run,
                       const WriteOptions& options) {
-  files.comm().together([&] { write_particles(files, membership, snapshot, run, options); });
+  files.all_or_nothing([&] { write_particles(files, membership, snapshot, run, options); });
 }
 
 void retire_membership(StagedFiles& files, const SnapshotInfo& snapshot) {

@@ -101,7 +101,7 @@ template <class T>
 void write_field(StagedFiles& files, const Context& context, const Field<T>& field,
                  const FieldRecord& record, const SnapshotInfo& snapshot) {
   const Communicator& comm = files.comm();
-  comm.together([&] {
+  files.all_or_nothing([&] {
     validate(comm.size() == context.comm.size(),
              "files of {} ranks are to hold a field of {}: make both for the same", comm.size(),
              context.comm.size());

@@ -125,7 +125,7 @@ struct FileSet {
 
 /// Stages all files of the set; those of earlier runs that it does not replace go at the commit.
 /// Ranks that share a file write it in turns, or at once, each its own rows. Collective, to be run
-/// in Communicator::together: FileError, maybe on one rank only, if it cannot write.
+/// in StagedFiles::all_or_nothing: FileError, maybe on one rank only, if it cannot write.
 void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet& set, bool master);
 
 /// How many files the run of zhalo had that wrote this one; none if no run of zhalo did.

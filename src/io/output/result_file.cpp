@@ -102,7 +102,7 @@ void write_rows(StagedFiles& files, const std::string& name, const Results& resu
 
 void write_results(StagedFiles& files, const std::string& name, const Results& results,
                    const SnapshotInfo& snapshot, const WriteOptions& options) {
-  files.comm().together([&] { write_rows(files, name, results, snapshot, options); });
+  files.all_or_nothing([&] { write_rows(files, name, results, snapshot, options); });
 }
 
 bool is_of_another_code(const std::string& path) {

@@ -231,7 +231,7 @@ template <class Real>
 void write_snapshot(StagedFiles& files, const std::string& name,
                     const SnapshotParticles<Real>& particles, const SnapshotHeader& header,
                     const WriteOptions& options) {
-  files.comm().together([&] { write_particles(files, name, particles, header, options); });
+  files.all_or_nothing([&] { write_particles(files, name, particles, header, options); });
 }
 
 ZHALO_FOR_REALS(write_snapshot);

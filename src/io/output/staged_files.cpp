@@ -82,7 +82,7 @@ StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
       check_writable(directory_, comm_->rank());
     });
   } catch (...) {
-    discard();
+    discard_beyond({});
     throw;
   }
 }
@@ -100,7 +100,7 @@ StagedFiles::StagedFiles(StagedFiles&& other) noexcept
       synced_(other.synced_),
       is_locked_(std::exchange(other.is_locked_, false)) {}
 
-StagedFiles::~StagedFiles() { discard(); }
+StagedFiles::~StagedFiles() { discard_beyond({}); }
 
 /// Notes them at once, before other ranks can stop this one.
 std::vector<std::string> StagedFiles::make_missing(const std::string& directory) {
@@ -153,14 +153,27 @@ void StagedFiles::claim_numbered(const std::string& prefix, Index num_files, IsO
   numbered_.push_back({prefix, num_files, std::move(is_ours)});
 }
 
+void StagedFiles::all_or_nothing(const std::function<void()>& work) {
+  const Counts before{made_directories_.size(), numbered_.size(), retired_.size(), staged_.size(),
+                      joined_.size()};
+  try {
+    comm_->together(work);
+  } catch (...) {
+    discard_beyond(before);
+    throw;
+  }
+}
+
 /// Every rank tries to remove the new directories; the last one finds them empty and succeeds.
-void StagedFiles::discard() noexcept {
+void StagedFiles::discard_beyond(const Counts& kept) noexcept {
   std::error_code ignored;
-  for (const auto& file : staged_) fs::remove(file.temporary, ignored);
-  for (std::size_t i = made_directories_.size(); i-- > 0;)
-    fs::remove(made_directories_[i], ignored);
-  staged_.clear();
-  made_directories_.clear();
+  for (; staged_.size() > kept.staged; staged_.pop_back())
+    fs::remove(staged_.back().temporary, ignored);
+  for (; made_directories_.size() > kept.made_directories; made_directories_.pop_back())
+    fs::remove(made_directories_.back(), ignored);
+  while (numbered_.size() > kept.numbered) numbered_.pop_back();
+  while (retired_.size() > kept.retired) retired_.pop_back();
+  while (joined_.size() > kept.joined) joined_.pop_back();
 }
 
 namespace {

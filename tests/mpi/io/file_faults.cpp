@@ -48,6 +48,40 @@ TEST_CASE("a rank that cannot write stops all, whatever its turn") {
   }
 }
 
+TEST_CASE("files that cannot be written are in no later commit, whatever else is") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch_folder(comm, "later_commit");
+  const World world(19, 5, 0);
+  const ParticleColumns particles(world, share_of(world.num_particles(), comm.rank(), comm.size()));
+  const auto write_particles = [&](StagedFiles& files, const WriteOptions& options) {
+    write_membership(files, {particles.ranges, particles.group_of, particles.ids},
+                     snapshot_of(world), run_record(), options);
+  };
+  {
+    StagedFiles files(comm, out + "/expected");
+    write_even(files, world, {});
+    write_particles(files, {.num_files = 2, .master = true});
+    files.commit();
+  }
+  const std::string found = out + "/found";
+  StagedFiles files(comm, found);
+  write_particles(files, {.num_files = 2, .master = true});
+  files.commit();
+  write_even(files, world, {});
+  if (comm.rank() == comm.size() - 1) fail_one_write_beyond(1);
+  const std::string message = message_of([&] { write_particles(files, {.num_files = 1}); });
+  lift_limit(0);
+  check_same_on_all(comm, message, "File too large");
+  files.commit();
+  comm.barrier();
+  CHECK(entries_below(found) == entries_below(out + "/expected"));
+  for (const char* name :
+       {"membership_042.hdf5", "membership_042.0.hdf5", "groups_042/fof_subhalo_tab_042.0.hdf5"}) {
+    CHECK_FALSE(bytes_of(found + "/" + name).empty());
+    CHECK(bytes_of(found + "/" + name) == bytes_of(out + "/expected/" + name));
+  }
+}
+
 TEST_CASE("rows, ids and particles that do not follow one another are refused on all ranks") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch_folder(comm, "refused");
