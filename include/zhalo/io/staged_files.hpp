@@ -80,9 +80,9 @@ class StagedFiles {
   /// the final paths of those that this rank staged.
   ///
   /// First all ranks move earlier files aside, to ".NAME.*.old". Then all ranks rename the new
-  /// files. Meanwhile a reader finds some files missing. If there is only a single file, it
-  /// replaces the earlier one at once. Each rank removes its own earlier files; all are gone when
-  /// all ranks have returned.
+  /// files. Meanwhile a reader finds some files missing. If there is only a single file, and no
+  /// numbered ones of an earlier run go, it replaces the earlier one at once. Each rank removes its
+  /// own earlier files; all are gone when all ranks have returned.
   ///
   /// Collective; FileError on every rank if it fails on one. Then the earlier files are restored.
   /// They stay under the names ".NAME.*.old" if even that fails, or if ranks are lost
@@ -118,6 +118,7 @@ class StagedFiles {
   std::vector<std::string> make_missing(const std::string& directory);
   void make_directories_from_rank_zero(const std::string& path);
   std::string hidden_beside(const std::string& path, const char* ending) const;
+  std::vector<std::string> numbered_leftovers() const;
   std::vector<std::string> earlier_files(Appears which) const;
   void set_aside(Appears which);
   void put_in_place(Appears which);
@@ -140,7 +141,7 @@ class StagedFiles {
   bool is_locked_ = false;           // by a CommitLocks of the caller
   std::vector<std::string> placed_;  // during the commit: files in place
   std::vector<Kept> kept_;           // during the commit
-  bool single_ = false;              // during the commit: all ranks together have one file
+  bool single_ = false;              // during the commit: one new file of all ranks, alone
 };
 
 /// While it lives, no other run replaces files in the directories of these StagedFiles. Use it to

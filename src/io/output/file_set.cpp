@@ -243,11 +243,20 @@ void write_made_rows(OutputFile& file, const FileColumn& column, Index row, Shar
   }
 }
 
+/// The temporary path of a file; its first rank stages it. A file that is the whole set may replace
+/// a master, which must not be seen without the files that it shows.
+std::string temporary_path(StagedFiles& files, const FileShares& shares, const FileSet& set,
+                           const std::string& name) {
+  if (shares.turn() != 0) return files.join(name);
+  using Appears = StagedFiles::Appears;
+  return files.stage(name, is_single(shares, set) ? Appears::last : Appears::in_any_order);
+}
+
 /// This rank's part of one file; the first rank of the file makes it.
 void write_part(StagedFiles& files, const FileShares& shares, const FileSet& set, Index number) {
   const std::string name = file_name(shares, set, number);
   const bool first = shares.turn() == 0;
-  OutputFile file(first ? files.stage(name) : files.join(name), shown(files, name),
+  OutputFile file(temporary_path(files, shares, set, name), shown(files, name),
                   first ? hdf5::Open::new_file : hdf5::Open::existing);
   if (first) write_frame(file, set, {{number, 1}, shares.num_files()});
   for (const FileColumn& column : set.columns) {
@@ -281,7 +290,7 @@ void write_at_once(StagedFiles& files, const FileShares& shares, const FileSet& 
   hdf5::NamedFile named{{}, shown(files, name)};
   files.comm().together([&] {
     const bool first = shares.turn() == 0;
-    named.path = first ? files.stage(name) : files.join(name);
+    named.path = temporary_path(files, shares, set, name);
     if (!first) return;
     OutputFile file(named.path, named.shown);
     write_frame(file, set, {{number, 1}, shares.num_files()});

@@ -232,6 +232,17 @@ void sync_parents_to_disk(const std::vector<std::string>& paths) {
 
 }  // namespace
 
+/// On rank 0.
+std::vector<std::string> StagedFiles::numbered_leftovers() const {
+  std::vector<std::string> found;
+  if (comm_->rank() != 0) return found;
+  for (const auto& [prefix, num_files, is_ours] : numbered_) {
+    const auto some = leftovers((fs::path(directory_) / prefix).string(), num_files, is_ours);
+    found.insert(found.end(), some.begin(), some.end());
+  }
+  return found;
+}
+
 /// Files of an earlier run that this rank takes away: those that its own replace, and on rank 0
 /// those that nothing replaces.
 std::vector<std::string> StagedFiles::earlier_files(Appears which) const {
@@ -247,10 +258,8 @@ std::vector<std::string> StagedFiles::earlier_files(Appears which) const {
     }
     return found;
   }
-  for (const auto& [prefix, num_files, is_ours] : numbered_) {
-    for (const auto& path : leftovers((fs::path(directory_) / prefix).string(), num_files, is_ours))
-      found.push_back(path);
-  }
+  const std::vector<std::string> numbered = numbered_leftovers();
+  found.insert(found.end(), numbered.begin(), numbered.end());
   return found;
 }
 
@@ -284,7 +293,9 @@ void StagedFiles::put_in_place(Appears which) {
 /// both: ranks begin a step when all have ended the one before. Files that show others are the
 /// first to go and the last to come.
 void StagedFiles::replace_all() {
-  comm_->together([&] { single_ = comm_->sum(static_cast<Index>(staged_.size())) == 1; });
+  comm_->together([&] {
+    single_ = comm_->sum(static_cast<Index>(staged_.size() + numbered_leftovers().size())) == 1;
+  });
   comm_->together([&] { set_aside(Appears::last); });
   comm_->together([&] { set_aside(Appears::in_any_order); });
   comm_->together([&] { put_in_place(Appears::in_any_order); });

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/mpi/io/invented.hpp"
+#include "zhalo/io/result_file.hpp"
 
 using namespace zhalo;
 using namespace zhalo::io;
@@ -158,6 +159,77 @@ TEST_CASE("stopped or killed at any moment: old and new files are never seen tog
   write_version(out, 0, num_files,
                 true);  // the next run is not disturbed by what a killed one left
   CHECK(visible_files(out).size() == num_files + 1);
+}
+
+namespace {
+
+/// Results in three files and a master, or in one.
+void write_results_in(const std::string& out, bool several) {
+  const Communicator alone;
+  const World world(4);
+  std::vector<double> numbers(static_cast<std::size_t>(world.num_particles()), several ? 3 : 1);
+  Results results;
+  results.types = {1, 4};
+  results.ranges = ranges_of(snapshot_of(world), results.types, {0, world.num_particles()});
+  ResultColumn& column = results.columns.emplace_back();
+  column.name = "Numbers";
+  column.values = Span<const double>(numbers);
+  StagedFiles files(alone, out);
+  write_results(files, "results", results, snapshot_of(world),
+                {.num_files = several ? 3 : 1, .master = several});
+  files.commit();
+}
+
+using Files = std::map<std::string, std::string>;
+
+/// By their names in the directory.
+Files files_by_name(const std::string& directory) {
+  Files files;
+  for (const auto& [path, bytes] : visible_files(directory))
+    files[fs::path(path).filename().string()] = bytes;
+  return files;
+}
+
+bool is_part_of(const Files& found, const Files& whole) {
+  return std::all_of(found.begin(), found.end(), [&](const auto& file) {
+    const auto same = whole.find(file.first);
+    return same != whole.end() && same->second == file.second;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("stopped at any moment: a master that one file replaces is not seen without its files") {
+  Files sets[2];
+  for (const bool several : {false, true}) {
+    const std::string alone = scratch(several ? "set_of_several" : "set_of_one");
+    write_results_in(alone, several);
+    sets[several ? 1 : 0] = files_by_name(alone);
+  }
+  REQUIRE(sets[0].size() == 1);
+  REQUIRE(sets[1].size() == 4);
+  const std::string out = scratch("alternating");
+  write_results_in(out, true);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (int version = 0;; ++version) write_results_in(out, version % 2 == 1);
+  }
+  int seen[3]{};
+  for (int look = 0; look < 1000; ++look) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100 + 37 * (look % 64)));
+    ::kill(child, SIGSTOP);
+    int status = 0;
+    REQUIRE((::waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status)));
+    const Files found = files_by_name(out);
+    const bool is_whole = found == sets[0] || found == sets[1];
+    CHECK((is_part_of(found, sets[0]) || is_part_of(found, sets[1])));
+    if (found.count("results.hdf5") > 0) CHECK(is_whole);
+    ++seen[is_whole ? found == sets[1] : 2];
+    ::kill(child, SIGCONT);
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  for (const int times : seen) CHECK(times > 0);
 }
 
 TEST_CASE("killed at any moment: a file that is alone is never missing") {
