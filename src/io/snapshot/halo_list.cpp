@@ -143,7 +143,6 @@ void append_groups(const hdf5::InputFile& file, Index max_haloes, std::vector<Ha
       file, first_of(file, {"GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"}), rows);
   const auto mass = read_rows<double>(file, "Group/GroupMass", rows);
   const auto length = read_rows<Index>(file, "Group/GroupLen", rows);
-  haloes.reserve(haloes.size() + static_cast<std::size_t>(rows.count));
   for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i)
     haloes.push_back(
         {{{centre[3 * i], centre[3 * i + 1], centre[3 * i + 2]}}, radius[i], mass[i], length[i]});
