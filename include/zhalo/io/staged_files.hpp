@@ -115,6 +115,7 @@ class StagedFiles {
     std::size_t made_directories = 0, numbered = 0, retired = 0, staged = 0, joined = 0;
   };
   friend class CommitLocks;
+  void check_writable(const std::string& directory) const;
   std::vector<std::string> make_missing(const std::string& directory);
   void make_directories_from_rank_zero(const std::string& path);
   std::string hidden_beside(const std::string& path, const char* ending) const;

@@ -53,16 +53,6 @@ void sync_to_disk(const std::string& path) {
   if (!ok) throw FileError(fmt::format("'{}' cannot be written: {}", path, std::strerror(reason)));
 }
 
-void check_writable(const std::string& directory, int rank) {
-  const std::string probe = fmt::format("{}/.zhalo-probe.{}.{}", directory, ::getpid(), rank);
-  const int file = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file < 0)
-    throw FileError(
-        fmt::format("directory '{}' cannot be written to: {}", directory, std::strerror(errno)));
-  ::close(file);
-  ::unlink(probe.c_str());
-}
-
 /// Two runs at once, also on different machines, have different names.
 std::string name_of_run() {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
@@ -79,7 +69,7 @@ StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
       comm_->barrier();  // other ranks may still be removing the directories of an object before
                          // this one
       make_directories_from_rank_zero(directory_);
-      check_writable(directory_, comm_->rank());
+      check_writable(directory_);
     });
   } catch (...) {
     discard_beyond({});
@@ -99,6 +89,17 @@ StagedFiles::StagedFiles(StagedFiles&& other) noexcept
       joined_(std::exchange(other.joined_, {})),
       synced_(other.synced_),
       is_locked_(std::exchange(other.is_locked_, false)) {}
+
+/// By a file of a name that no other rank or run has.
+void StagedFiles::check_writable(const std::string& directory) const {
+  const std::string probe = fmt::format("{}/.zhalo-probe.{}.{}", directory, run_, comm_->rank());
+  const int file = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0)
+    throw FileError(
+        fmt::format("directory '{}' cannot be written to: {}", directory, std::strerror(errno)));
+  ::close(file);
+  ::unlink(probe.c_str());
+}
 
 StagedFiles::~StagedFiles() { discard_beyond({}); }
 
@@ -123,7 +124,7 @@ void StagedFiles::make_directory(const std::string& name) {
   comm_->together([&] {
     const std::string path = (fs::path(directory_) / name).string();
     make_directories_from_rank_zero(path);
-    check_writable(path, comm_->rank());
+    check_writable(path);
   });
 }
 

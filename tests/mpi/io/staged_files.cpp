@@ -352,6 +352,17 @@ TEST_CASE("files of a retired prefix go at the commit, not before") {
   CHECK(entries_below(place) == 1);
 }
 
+TEST_CASE("what another process of the same number has left in a directory does not matter") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch_folder(comm, "other_container");
+  const std::string rank = std::to_string(comm.rank());
+  write(place + "/.zhalo-probe." + std::to_string(::getpid()) + "." + rank, "");
+  comm.barrier();
+  StagedFiles files(comm, place);
+  write(stage_table(files), "new");
+  CHECK(read(files.commit().at(0)) == "new");
+}
+
 TEST_CASE("directories that cannot be used are named at once") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string place = scratch_folder(comm, "unusable");
