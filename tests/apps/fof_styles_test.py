@@ -30,9 +30,9 @@ class Styles(FofCase):
         self.expected_group, self.expected_ids, self.expected = Styles.reference
         self.assertEqual(len(self.expected["GroupLen"]), 468)
 
-    def check(self, snapshot, *options, length=1.0, mass=1.0, ids_add=0):
+    def check(self, snapshot, *options, length=1.0, mass=1.0, ids_add=0, **environment):
         """`length` and `mass` are the expected units of the reference in those of the snapshot."""
-        self.fof(snapshot, "--membership", *options)
+        self.fof(snapshot, "--membership", *options, **environment)
         group, ids = self.membership(1)
         table, header = self.catalogue(1)
         np.testing.assert_array_equal(group, self.expected_group)
@@ -147,6 +147,25 @@ class Styles(FofCase):
             length=1 / HUBBLE,
             mass=1 / HUBBLE,
         )
+
+    def test_swift_files_that_hdf5_finds_elsewhere(self):
+        """Beside the file that a link leads to, and in one of several folders."""
+        snapshot = (GOOD / "swift_distributed" / "snap_0001.hdf5").resolve()
+        (self.folder / "link_0001.hdf5").symlink_to(snapshot)
+        shutil.copy(snapshot, self.folder / "copy_0001.hdf5")
+        for name, folders in (
+            ("link_0001.hdf5", None),
+            ("copy_0001.hdf5", f"/nowhere:{snapshot.parent}"),
+        ):
+            with self.subTest(name):
+                self.check(
+                    name,
+                    "--meansep",
+                    "volume",
+                    length=1 / HUBBLE,
+                    mass=1 / HUBBLE,
+                    HDF5_VDS_PREFIX=folders,
+                )
 
     def test_membership_over_two_types(self):
         """Dark matter and stars of the EAGLE file, whose stars lie where the first five particles

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <vector>
 
 #include "src/io/hdf5/input.hpp"
@@ -116,12 +117,25 @@ bool unescape(std::string& name) {
 }
 
 /// Where HDF5 looks for a file that holds a part of the dataset in the file at `path`, in this
-/// order.
+/// order (H5F_prefix_open_file). Of an absolute name that leads nowhere it looks for the last part.
 std::vector<fs::path> paths_of(const std::string& file, const std::string& path) {
-  const fs::path prefix = prefix_from_environment("HDF5_VDS_PREFIX", path);
   std::vector<fs::path> paths;
-  if (!prefix.empty()) paths.push_back(prefix / file);
-  paths.insert(paths.end(), {fs::path(path).parent_path() / file, file});
+  fs::path name = file;
+  if (name.is_absolute()) {
+    paths.push_back(name);
+    name = name.filename();
+  }
+  const char* listed = std::getenv("HDF5_VDS_PREFIX");
+  std::istringstream folders(listed == nullptr ? "" : listed);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (!folder.empty()) paths.push_back(folder / name);
+  }
+  // As one folder again: only here does HDF5 know the variable's own variable.
+  const fs::path prefix = prefix_from_environment("HDF5_VDS_PREFIX", path);
+  if (!prefix.empty()) paths.push_back(prefix / name);
+  std::error_code ignored;
+  const fs::path behind_links = fs::canonical(path, ignored).parent_path();
+  paths.insert(paths.end(), {fs::path(path).parent_path() / name, name, behind_links / name});
   return paths;
 }
 

@@ -217,6 +217,33 @@ TEST_CASE("input file: parts of virtual datasets must be there, as long as they 
   CHECK(reading("gone_behind.hdf5", {4, 1}, values) == "read");
 }
 
+TEST_CASE("input file: parts of virtual datasets are where HDF5 finds them") {
+  for (const char* folder : {"parts", "links", "links_of_links"}) {
+    fs::remove_all(scratch(folder));
+    fs::create_directory(scratch(folder));
+  }
+  write_source("parts/part.hdf5", 100, 5);
+  const Handle all = simple_space({5});
+  for (const std::string name : {"part.hdf5", "/nowhere/part.hdf5"}) {
+    INFO(name);
+    write_virtual("parts/all.hdf5", 5, {{all, name, 5}});
+    fs::remove(scratch("links/all.hdf5"));
+    fs::remove(scratch("links_of_links/all.hdf5"));
+    fs::create_symlink("../parts/all.hdf5", scratch("links/all.hdf5"));
+    fs::create_symlink("../links/all.hdf5", scratch("links_of_links/all.hdf5"));
+    for (const char* path : {"parts/all.hdf5", "links/all.hdf5", "links_of_links/all.hdf5"}) {
+      std::vector<std::int32_t> values;
+      CHECK_NOTHROW(InputFile(scratch(path)).check_readable("data"));
+      CHECK(reading(path, {0, 5}, values) == "read");
+      CHECK(values == std::vector<std::int32_t>{100, 101, 102, 103, 104});
+    }
+  }
+  fs::copy_file(scratch("parts/all.hdf5"), scratch("links/copy.hdf5"));
+  CHECK_THROWS_WITH(InputFile(scratch("links/copy.hdf5")).check_readable("data"),
+                    Contains("'/nowhere/part.hdf5', where its /data lies, is missing"));
+  CHECK_THAT(reading("links/copy.hdf5", {0, 5}), Contains("which is missing"));
+}
+
 TEST_CASE("input file: parts of virtual datasets must be blocks that fill it") {
   write_source("five.hdf5", 100, 5);
   write_source("two.hdf5", 200, 2);
