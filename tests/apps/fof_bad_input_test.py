@@ -36,7 +36,7 @@ FILES = {
     "two_columns.hdf5": ["two_columns.hdf5", "Coordinates", "(1000, 2)"],
     "virtual_gap.hdf5": ["virtual_gap.hdf5", "Coordinates", "incomplete", "1500 of 3000"],
     "virtual_twice.hdf5": ["virtual_twice.hdf5", "Coordinates", "some of its parts overlap"],
-    "virtual_text.hdf5": ["virtual_text.hdf5", "Coordinates", "parts/text", "no HDF5 file"],
+    "virtual_text.hdf5": ["virtual_text.hdf5", "Coordinates", "parts/text", "not an HDF5 file"],
     "virtual_short.hdf5": [
         "virtual_short.hdf5",
         "Coordinates",
@@ -44,7 +44,7 @@ FILES = {
         "'pos' does not have its size",
     ],
     "virtual_none.hdf5": ["virtual_none.hdf5", "Coordinates", "parts/none", "missing"],
-    "virtual_folder.hdf5": ["virtual_folder.hdf5", "Coordinates", "parts/.", "no HDF5 file"],
+    "virtual_folder.hdf5": ["virtual_folder.hdf5", "Coordinates", "parts/.", "is not a file"],
     "virtual_no_dataset.hdf5": [
         "virtual_no_dataset.hdf5",
         "Coordinates",

@@ -382,8 +382,8 @@ void InputFile::check_readable(const std::string& dataset) const {
         path_, dataset, filter));
   }
   if (const std::string file = missing_file(set.id(), path_); !file.empty())
-    throw FileError(fmt::format("'{}' is a virtual file, and '{}', where its /{} lies, is missing",
-                                path_, file, dataset));
+    throw FileError(
+        fmt::format("'{}' is a virtual file, and its /{} lies in {}", path_, dataset, file));
 }
 
 }  // namespace zhalo::io::hdf5

@@ -89,8 +89,8 @@ struct Rows {
 /// these parts hold. HDF5 does not say whether a part of a contiguous or compact dataset was
 /// written.
 std::string missing_part(hid_t dataset, const std::string& path, Rows rows);
-/// A quicker look, at virtual datasets only: the first file of their parts that does not exist;
-/// empty if all do.
+/// A quicker look, at virtual datasets only: the first file of their parts that does not exist or
+/// cannot be seen, and why; empty if there is none.
 std::string missing_file(hid_t dataset, const std::string& path);
 
 /// The file is there, but another program writes it, or its file system has no locks.

@@ -150,6 +150,20 @@ Handle open_source(std::string& file, const std::string& path) {
   return {};
 }
 
+/// The name of a file that cannot be opened, and why.
+std::string name_and_fault(const std::string& file, const std::string& path) {
+  for (const fs::path& path_tried : paths_of(file, path)) {
+    std::error_code unknown;
+    if (!fs::exists(path_tried, unknown) && !unknown) continue;
+    try {
+      const InputFile opened(path_tried.string());
+    } catch (const FileError& error) {
+      return fmt::format("'{}': {}", file, error.what());
+    }
+  }
+  return fmt::format("'{}', which is missing", file);
+}
+
 /// Whether what is shown lies within the dataset.
 bool fits(hid_t dataset, const Part& part) {
   Extent extent{}, begin{}, end{};
@@ -173,8 +187,7 @@ std::string missing_in_source(Part part, const std::string& path, int level) {
   const std::string named = part.file;
   const Handle file = open_source(part.file, path);
   if (!file.valid())
-    return fmt::format("a part of it lies in the file '{}', which is missing or no HDF5 file",
-                       named);
+    return fmt::format("a part of it lies in the file {}", name_and_fault(named, path));
   const Handle source(H5Dopen2(file.id(), part.dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!source.valid())
     return fmt::format("a part of it lies in the file '{}', which has no dataset '{}'", part.file,
@@ -283,7 +296,7 @@ std::string missing_file(hid_t dataset, const std::string& path) {
     std::error_code ignored;
     if (std::none_of(paths.begin(), paths.end(),
                      [&](const fs::path& path_tried) { return fs::exists(path_tried, ignored); }))
-      return file;
+      return name_and_fault(file, path);
   }
   return {};
 }

@@ -1,6 +1,10 @@
 /// What InputFile takes and refuses of files that HDF5 itself reads without a word.
 #include "src/io/hdf5/input.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -240,8 +244,32 @@ TEST_CASE("input file: parts of virtual datasets are where HDF5 finds them") {
   }
   fs::copy_file(scratch("parts/all.hdf5"), scratch("links/copy.hdf5"));
   CHECK_THROWS_WITH(InputFile(scratch("links/copy.hdf5")).check_readable("data"),
-                    Contains("'/nowhere/part.hdf5', where its /data lies, is missing"));
+                    Contains("its /data lies in '/nowhere/part.hdf5', which is missing"));
   CHECK_THAT(reading("links/copy.hdf5", {0, 5}), Contains("which is missing"));
+}
+
+TEST_CASE("input file: why a part of a virtual dataset cannot be opened") {
+  const Handle all = simple_space({5});
+  const auto fault = [&](const char* name) {
+    write_virtual("faulty.hdf5", 5, {{all, name, 5}});
+    return reading("faulty.hdf5", {0, 5});
+  };
+  std::ofstream(scratch("text.hdf5")) << "no numbers";
+  CHECK_THAT(fault("text.hdf5"), Contains("text.hdf5' is not an HDF5 file"));
+  fs::create_directories(scratch("folder.hdf5"));
+  CHECK_THAT(fault("folder.hdf5"), Contains("folder.hdf5' is not a file"));
+  fs::remove(scratch("loop.hdf5"));
+  fs::create_symlink("loop.hdf5", scratch("loop.hdf5"));
+  CHECK_THAT(fault("loop.hdf5"), Contains("Too many levels of symbolic links"));
+  CHECK_THROWS_WITH(InputFile(scratch("faulty.hdf5")).check_readable("data"),
+                    Contains("Too many levels of symbolic links"));
+  // As another program that writes it would lock it.
+  write_source("locked.hdf5", 100, 5);
+  const int lock = ::open(scratch("locked.hdf5").c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(::flock(lock, LOCK_EX) == 0);
+  CHECK_THAT(fault("locked.hdf5"), Contains("locked.hdf5' cannot be locked"));
+  ::close(lock);
+  CHECK(fault("locked.hdf5") == "read");
 }
 
 TEST_CASE("input file: parts of virtual datasets must be blocks that fill it") {
