@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "zhalo/core/buffer.hpp"
@@ -51,6 +52,20 @@ class ColumnReading;
 /// One rank's share of a snapshot, in memory of an Exec. It owns the memory that `particles` views.
 template <class Real>
 struct LoadedParticles {
+  LoadedParticles() = default;
+  LoadedParticles(LoadedParticles&&) noexcept = default;
+  /// Ends the reading of these columns before it gives them back.
+  LoadedParticles& operator=(LoadedParticles&& other) noexcept {
+    if (this != &other) {
+      std::destroy_at(this);
+      std::construct_at(this, std::move(other));
+    }
+    return *this;
+  }
+  LoadedParticles(const LoadedParticles&) = delete;
+  LoadedParticles& operator=(const LoadedParticles&) = delete;
+  ~LoadedParticles() = default;
+
   /// One segment per range. The `type` columns hold the file's type numbers.
   Particles<Real> particles;
   /// ParticleIDs in the same order. Empty if they were not loaded or a type has none.

@@ -1,6 +1,9 @@
 #include "zhalo/io/load.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
+#include <thread>
 
 #include "src/io/snapshot/column_reading.hpp"
 #include "tests/unit/io/source.hpp"
@@ -110,6 +113,33 @@ TEST_CASE("what reading in the background throws on one rank reaches all") {
   loaded.reading->start();
   CHECK_THROWS_WITH(loaded.wait_for_columns(context),
                     Catch::Matchers::Contains("the disk is broken"));
+}
+
+TEST_CASE("columns that are being read are given back when reading has ended, also by a move") {
+  const Context context = world();
+  const auto bytes_in_use = [&] { return memory(context.exec)->bytes_in_use(); };
+  LoadedParticles<float> loaded;
+  loaded.reading = std::make_shared<ColumnReading>(ColumnReading::When::in_background);
+  std::promise<void> begun, go_on;
+  std::size_t in_use = 0;
+  const auto read = [&](Index, Span<std::uint64_t>) {
+    begun.set_value();
+    go_on.get_future().wait();
+    in_use = bytes_in_use();
+  };
+  loaded.id = loaded.reading->add<std::uint64_t>(context.exec, {10, 1}, "ids", read);
+  const std::size_t while_reading = bytes_in_use();
+  loaded.reading->start();
+  begun.get_future().wait();
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the move is under way
+    go_on.set_value();
+  });
+  loaded = LoadedParticles<float>();
+  CHECK(in_use == while_reading);
+  CHECK(bytes_in_use() < while_reading);
+  CHECK(loaded.reading == nullptr);
+  other.join();
 }
 
 TEST_CASE("an error of one rank reaches all") {
