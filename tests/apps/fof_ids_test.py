@@ -41,9 +41,13 @@ class Ids(FofCase):
 
     def test_ids_that_are_no_integers(self):
         self.write(np.arange(NUM, dtype=np.float64))
-        self.assert_refused(
-            ["snapshot_007", "--meansep", "0.69"], "PartType1/ParticleIDs", "integers"
-        )
+        for options in ([], ["--dry-run"]):
+            with self.subTest(options):
+                self.assert_refused(
+                    ["snapshot_007", "--meansep", "0.69", *options],
+                    "PartType1/ParticleIDs",
+                    "integers",
+                )
 
 
 if __name__ == "__main__":

@@ -270,9 +270,6 @@ void read_any_ids(const Snapshot::State& state, const Request& request, const Co
   const auto read = [&](const InputFile& file, const std::string& dataset, hdf5::Rows rows,
                         Index at) {
     const auto shape = file.shape(dataset);
-    if (shape && shape->kind != hdf5::Kind::integer)
-      throw FileError(fmt::format("'{}': {} holds no integers: ids of other types are not read",
-                                  file.path(), dataset));
     if (!shape || !shape->is_signed)
       return file.read(dataset, rows, hdf5::native_type(std::uint64_t{}), to.data() + at);
     // The same memory as numbers with a sign.

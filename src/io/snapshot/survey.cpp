@@ -192,6 +192,10 @@ void check_columns_readable(const InputFile& file, int type, const Found& found)
     const Column& column = found.layout.*quantity.column;
     if (!column.name.empty()) file.check_readable(dataset_path(type, column.name));
   }
+  const Column& id = found.layout.id;
+  if (!id.name.empty() && !id.integer)
+    throw InputError(fmt::format("'{}': /{} holds no integers: ids of other types are not read",
+                                 file.path(), dataset_path(type, id.name)));
 }
 
 TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
