@@ -221,6 +221,28 @@ class Warnings(FofCase):
                 )
                 self.assert_one_warning([path], "Header/Time is", "not used")
 
+    def test_units_of_swift_that_are_none(self):
+        """Each is then the usual one; that lengths are in Mpc shows in the mass in the box."""
+        length, mass = ("length_in_cm", 3.085678e24), ("mass_in_g", 1.989e43)
+        velocity = ("velocity_in_cm_per_s", 1e5)
+        cases = (
+            ("Unit mass in cgs (U_M)", [mass]),
+            ("Unit time in cgs (U_t)", [velocity]),
+            ("Unit length in cgs (U_L)", [length, velocity]),
+        )
+        for value in (0.0, np.zeros(0)):
+            for name, replaced in cases:
+                with self.subTest(name=name, value=value):
+                    shutil.copy(SNAPSHOTS / "good" / "swift" / "snap_0001.hdf5", self.folder)
+                    with h5py.File(self.folder / "snap_0001.hdf5", "r+") as file:
+                        file["Units"].attrs[name] = value
+                    arguments = ["snap_0001.hdf5", "--dry-run", "--meansep", "0.78"]
+                    self.assert_one_warning(arguments, f"Units/{name} is no positive number")
+                    report = json.loads((self.folder / "report.json").read_text())
+                    units = report["snapshot"]["units"]
+                    for unit, expected in replaced:
+                        self.assertAlmostEqual(units[unit] / expected, 1)
+
     def test_a_mass_in_the_table_that_is_none(self):
         """The dataset's are taken; without one there are none."""
         for value in (np.nan, np.inf, -1.0):

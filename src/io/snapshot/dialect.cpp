@@ -99,25 +99,54 @@ void forget_cosmology(const InputFile& file, SnapshotInfo& info) {
   info.cosmology.critical_density_source = "the run is not cosmological";
 }
 
-void read_units(const InputFile& file, const SnapshotOverrides& overrides, Units& units) {
-  if (units.h_free && file.has("Units") &&
-      file.has_attribute("Units", "Unit length in cgs (U_L)")) {
-    units.length_in_cm = *first_real(file, {"Units"}, {"Unit length in cgs (U_L)"});
-    units.mass_in_g = first_real(file, {"Units"}, {"Unit mass in cgs (U_M)"}).value_or(0);
-    const double time = first_real(file, {"Units"}, {"Unit time in cgs (U_t)"}).value_or(0);
-    units.velocity_in_cm_per_s = time > 0 ? units.length_in_cm / time : 0;
-  } else {
-    const std::vector<std::string> groups{"Header", "Parameters", "Units"};
-    const auto value = [&](const char* a, const char* b) {
-      return positive(first_real(file, groups, {a, b}));
-    };
-    const auto length = value("UnitLength_in_cm", "UnitLength_In_CGS");
-    units.assumed = !length && !overrides.unit_length_in_cm;
-    units.length_in_cm = length.value_or(cm_per_mpc / 1000);
-    units.mass_in_g = value("UnitMass_in_g", "UnitMass_In_CGS").value_or(1e10 * solar_mass_in_g);
-    units.velocity_in_cm_per_s =
-        value("UnitVelocity_in_cm_per_s", "UnitVelocity_In_CGS").value_or(1e5);
-  }
+namespace {
+
+/// What a file states of its units; empty where that is no unit.
+struct StatedUnits {
+  std::optional<double> length_in_cm, mass_in_g, velocity_in_cm_per_s;
+};
+
+/// By SWIFT's names. One that is no unit must not go unnoticed.
+StatedUnits stated_by_swift(const InputFile& file, const SnapshotOverrides& overrides,
+                            SnapshotInfo& info) {
+  const auto value = [&](const char* name, const std::optional<double>& given) {
+    const auto unit = positive(first_real(file, {"Units"}, {name}));
+    if (!unit && !given)
+      info.warnings.push_back(
+          fmt::format("'{}': Units/{} is no positive number: it is not used, and the unit that it "
+                      "concerns is the "
+                      "usual one (kpc or, if the mass in the box fits it, Mpc; 1e10 Msun; km/s)",
+                      info.path, name));
+    return unit;
+  };
+  StatedUnits stated;
+  stated.length_in_cm = value("Unit length in cgs (U_L)", overrides.unit_length_in_cm);
+  stated.mass_in_g = value("Unit mass in cgs (U_M)", overrides.unit_mass_in_g);
+  const auto time = value("Unit time in cgs (U_t)", overrides.unit_velocity_in_cm_per_s);
+  if (stated.length_in_cm && time) stated.velocity_in_cm_per_s = *stated.length_in_cm / *time;
+  return stated;
+}
+
+StatedUnits stated_by_gadget(const InputFile& file) {
+  const auto value = [&](const char* a, const char* b) {
+    return positive(first_real(file, {"Header", "Parameters", "Units"}, {a, b}));
+  };
+  return {value("UnitLength_in_cm", "UnitLength_In_CGS"), value("UnitMass_in_g", "UnitMass_In_CGS"),
+          value("UnitVelocity_in_cm_per_s", "UnitVelocity_In_CGS")};
+}
+
+}  // namespace
+
+void read_units(const InputFile& file, const SnapshotOverrides& overrides, SnapshotInfo& info) {
+  Units& units = info.units;
+  const bool as_swift =
+      units.h_free && file.has("Units") && file.has_attribute("Units", "Unit length in cgs (U_L)");
+  const StatedUnits stated =
+      as_swift ? stated_by_swift(file, overrides, info) : stated_by_gadget(file);
+  units.assumed = !stated.length_in_cm && !overrides.unit_length_in_cm;
+  units.length_in_cm = stated.length_in_cm.value_or(cm_per_mpc / 1000);
+  units.mass_in_g = stated.mass_in_g.value_or(1e10 * solar_mass_in_g);
+  units.velocity_in_cm_per_s = stated.velocity_in_cm_per_s.value_or(1e5);
   units.length_in_cm = overrides.unit_length_in_cm.value_or(units.length_in_cm);
   units.mass_in_g = overrides.unit_mass_in_g.value_or(units.mass_in_g);
   units.velocity_in_cm_per_s =

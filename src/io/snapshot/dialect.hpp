@@ -63,8 +63,9 @@ void overlay(Cosmology& cosmology, const Cosmology& over);
 /// For a run that is not cosmological: its time is no scale factor, and what the file says of a
 /// cosmology does not hold.
 void forget_cosmology(const hdf5::InputFile& file, SnapshotInfo& info);
-/// By the names of GADGET or, in files without h, of SWIFT.
-void read_units(const hdf5::InputFile& file, const SnapshotOverrides& overrides, Units& units);
+/// Fills in info.units, by the names of GADGET or, in files without h, of SWIFT.
+void read_units(const hdf5::InputFile& file, const SnapshotOverrides& overrides,
+                SnapshotInfo& info);
 
 /// GADGET-2/3, and what GADGET-4, AREPO, GIZMO and EAGLE have in common with it.
 Dialect gadget_family(Code code, const char* name, bool (*is_of)(const hdf5::InputFile& file));

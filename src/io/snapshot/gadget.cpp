@@ -121,7 +121,7 @@ void read_gadget_family(const InputFile& file, const SnapshotOverrides& override
     forget_cosmology(file, info);
   }
   info.units.h_free = !cosmological;
-  read_units(file, overrides, info.units);
+  read_units(file, overrides, info);
   if (!cosmological) return;
   if (info.cosmology.scale_factor) {
     info.velocity_factor = std::sqrt(*info.cosmology.scale_factor);
@@ -176,9 +176,10 @@ void settle_assumed_units(SnapshotInfo& info, const std::function<double()>& mas
   if (!(ratio > 0.5 && ratio < 2)) return;
   info.units.length_in_cm *= 1000;
   derive_gadget_density(dialect_of(info.code).gravity_in_cgs, 0, info.units, cosmology);
-  info.notes.emplace_back(
-      "The file states no units; lengths are taken as Mpc/h, because then the mass in the box fits "
-      "Omega_matter.");
+  info.notes.push_back(fmt::format(
+      "The file states no units; lengths are taken as {}, because then the mass in the box fits "
+      "Omega_matter.",
+      info.units.length_name()));
 }
 
 }  // namespace zhalo::io

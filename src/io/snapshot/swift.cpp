@@ -44,7 +44,7 @@ void read_swift(const InputFile& file, const SnapshotOverrides& overrides, Snaps
   const bool cosmological = first_real(file, {"Cosmology"}, {"Cosmological run"}).value_or(0) != 0;
   if (!cosmological) forget_cosmology(file, info);
   info.units.h_free = true;
-  read_units(file, overrides, info.units);
+  read_units(file, overrides, info);
   if (cosmological) read_swift_density(file, info.units, info.cosmology);
   if (file.text("Header", "OutputType") == "SubSampled") {
     info.notes.emplace_back(
