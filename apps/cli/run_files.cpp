@@ -85,21 +85,51 @@ void check_beside_output(const NamedFile& file, const OutputName& output) {
                                  file.option, file.path, output.shown(1)));
 }
 
-void check_output_stays_off(const OutputName& output, const std::string& input) {
-  const fs::path folder = output.directory.empty() ? "." : output.directory;
-  const fs::path parent = fs::path(input).parent_path();
+bool is_in(const fs::path& folder, const fs::path& file) {
+  const auto named = [](const fs::path& path) { return path.empty() ? fs::path(".") : path; };
   std::error_code ignored;  // a folder that does not exist yet holds no input
-  const bool beside = fs::equivalent(folder, parent.empty() ? "." : parent, ignored);
-  if (beside && io::is_result_name(output.name, fs::path(input).filename().string()))
-    throw InputError(fmt::format("-o {} would replace '{}', which is read: choose another name",
-                                 output.shown(1), input));
+  return fs::equivalent(named(folder), named(file.parent_path()), ignored);
+}
+
+/// Whether the input may be a master that shows this numbered file. Those of other codes are kept
+/// anyhow.
+bool may_be_shown(const fs::path& file, const fs::path& input) {
+  std::error_code ignored;
+  const std::string name = file.filename().string();
+  return input.extension() == ".hdf5" && name != input.filename() &&
+         io::is_result_name(input.stem().string(), name) && is_in(file.parent_path(), input) &&
+         fs::exists(file, ignored);
+}
+
+/// The input itself, and what it leads to if it is a link.
+std::vector<fs::path> paths_of(const std::string& input) {
+  std::error_code error;
+  const fs::path behind_links = fs::canonical(input, error);
+  return error ? std::vector<fs::path>{input} : std::vector<fs::path>{input, behind_links};
+}
+
+void check_output_stays_off(const OutputName& output, const std::string& input) {
+  const fs::path whole = fs::path(output.directory) / (output.name + ".hdf5");
+  for (const fs::path& path : paths_of(input)) {
+    if (is_in(output.directory, path) && io::is_result_name(output.name, path.filename().string()))
+      throw InputError(fmt::format("-o {} would replace '{}', which is read: choose another name",
+                                   output.shown(1), input));
+    if (may_be_shown(whole, path))
+      throw InputError(fmt::format(
+          "-o {} would replace a file that may hold a part of '{}', which is read: choose another "
+          "name",
+          output.shown(1), input));
+  }
 }
 
 void check_named_stays_off(const NamedFile& file, const std::string& input) {
   std::error_code ignored;
-  if (!is_standard_output(file.path) && fs::equivalent(file.path, input, ignored))
-    throw InputError(fmt::format("{} '{}' would replace '{}', which is read: choose another name",
-                                 file.option, file.path, input));
+  if (is_standard_output(file.path)) return;
+  for (const fs::path& path : paths_of(input)) {
+    if (fs::equivalent(file.path, path, ignored) || may_be_shown(file.path, path))
+      throw InputError(fmt::format("{} '{}' would replace '{}', which is read: choose another name",
+                                   file.option, file.path, input));
+  }
 }
 
 /// Files of zhalo may be replaced, and those of an earlier run are. What another code wrote under

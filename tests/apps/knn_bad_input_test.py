@@ -4,6 +4,7 @@ knn_bad_input_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import resource
+import shutil
 import subprocess
 
 import h5py
@@ -206,6 +207,33 @@ class BadInput(KnnCase):
                 "is read",
             )
             self.assertEqual((self.folder / name).read_bytes(), before)
+
+    def test_files_behind_a_master_stay(self):
+        """Also behind a link to the master."""
+        self.succeed("snapshot_007", "-k", 2, "-q", "-o", "ics.0.hdf5")  # zhalo may replace it
+        shutil.copy(self.folder / "snapshot_007.hdf5", self.folder / "ics.hdf5")
+        path = "PartType1/Coordinates"
+        with h5py.File(self.folder / "ics.hdf5", "a") as master:
+            positions = master[path][:]
+            with h5py.File(self.folder / "ics.0.hdf5", "a") as part:
+                part[path] = positions
+            layout = h5py.VirtualLayout(positions.shape, positions.dtype)
+            layout[:] = h5py.VirtualSource("ics.0.hdf5", path, positions.shape)
+            del master[path]
+            master.create_virtual_dataset(path, layout)
+        (self.folder / "links").mkdir()
+        (self.folder / "links" / "ics.hdf5").symlink_to("../ics.hdf5")
+        for snapshot in ("ics.hdf5", "links/ics.hdf5"):
+            for options in (
+                ["-o", "ics.0.hdf5"],
+                ["-o", "ics"],
+                ["-o", "out", "--json", "ics.0.hdf5"],
+            ):
+                with self.subTest(snapshot=snapshot, options=options):
+                    self.assert_refused([snapshot, "-k", 2, *options], "is read")
+            self.succeed(snapshot, "-k", 2, "-q", "-o", "ics.1.hdf5")
+            self.succeed(snapshot, "-k", 2, "-q", "-o", "elsewhere/ics.0.hdf5")
+            (self.folder / "ics.1.hdf5").unlink()
 
     def test_what_was_there_stays(self):
         """A run that fails leaves the results of the one before."""
