@@ -22,12 +22,29 @@ ResultNames sync_to_disk(const Context& context, const Results& results) {
   return names;
 }
 
+namespace {
+
+/// Readers of pipes may be long in coming, and no lock is held meanwhile. One may read several
+/// pipes one after the other: all but the last are written here.
+void wait_for_readers(const std::vector<TextFile*>& texts) {
+  TextFile* opened = nullptr;
+  for (TextFile* text : texts) {
+    if (!text->is_stream()) continue;
+    if (opened != nullptr) opened->send();
+    text->open();
+    opened = text;
+  }
+}
+
+}  // namespace
+
 void commit(const Results& results) {
   std::vector<io::StagedFiles*> all = results.files;
   for (TextFile* text : results.texts) {
     if (text->staged() != nullptr) all.push_back(text->staged());
   }
   for (io::StagedFiles* files : all) files->sync();
+  wait_for_readers(results.texts);
   const io::CommitLocks locks(all, check_interrupted);
   for (TextFile* text : results.texts) text->send();
   finish_without_interrupts();

@@ -75,8 +75,6 @@ TextFile::TextFile(const Communicator& comm, const std::string& option, const st
   });
 }
 
-namespace {
-
 /// A pipe or a device. A pipe waits for its reader, and signals end the wait: neither the opening
 /// nor the writing blocks.
 class Stream {
@@ -120,8 +118,6 @@ class Stream {
   int file_ = -1;
 };
 
-}  // namespace
-
 void TextFile::put_out(const std::string& path) const {
   std::ofstream file(path, std::ios::binary);
   file << text_;
@@ -142,10 +138,17 @@ void TextFile::put(const std::string& text) {
   });
 }
 
+void TextFile::open() {
+  comm_->together([&] {
+    if (comm_->rank() == 0 && is_stream() && !stream_) stream_ = std::make_shared<Stream>(path_);
+  });
+}
+
 void TextFile::send() {
+  open();
   comm_->together([&] {
     if (comm_->rank() != 0 || std::exchange(sent_, true)) return;
-    if (target_ == Target::file_as_it_is) check_written(Stream(path_).write(text_));
+    if (stream_) check_written(stream_->write(text_));
     if (target_ != Target::standard_output) return;
     const bool whole = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size();
     if (std::fflush(stdout) != 0 || !whole)
@@ -160,7 +163,7 @@ void TextFile::commit() {
 }
 
 std::optional<std::string> TextFile::name() const {
-  const bool named = target_ == Target::file_as_it_is || target_ == Target::staged_file;
+  const bool named = is_stream() || target_ == Target::staged_file;
   return named ? std::optional(path_) : std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 /// Files that hold one text, or the bytes of a picture.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,8 @@ namespace zhalo::app {
 
 /// "-", or any other name of it.
 bool is_standard_output(const std::string& path);
+
+class Stream;
 
 /// A file that appears whole or not at all. "-", or any name of it, is standard output, and a file
 /// that is no regular one (a pipe, a device) is written to as it is. A pipe waits until somebody
@@ -25,6 +28,10 @@ class TextFile {
   void put(const std::string& text);
   /// Where it waits for its commit; nullptr if it is no file that appears whole.
   io::StagedFiles* staged() { return files_ ? &*files_ : nullptr; }
+  /// Whether it goes to a pipe or a device; the same on all ranks.
+  bool is_stream() const { return target_ == Target::file_as_it_is; }
+  /// Opens a pipe or a device: waits until somebody reads the pipe. Collective; Interrupted.
+  void open();
   /// Writes it where it cannot be taken back: to a pipe, a device or standard output. Collective;
   /// FileError, Interrupted.
   void send();
@@ -46,7 +53,8 @@ class TextFile {
   std::string text_;
   Target target_ = Target::none;  ///< as rank 0 sees it; the same on all ranks
   std::string temporary_;
-  bool sent_ = false;  ///< on rank 0
+  std::shared_ptr<Stream> stream_;  ///< on rank 0: a pipe or a device
+  bool sent_ = false;               ///< on rank 0
   std::optional<io::StagedFiles> files_;
 };
 
