@@ -20,14 +20,16 @@ JoinedSpecies::JoinedSpecies(const Domain<Real>& domain, const FofResult& groups
   Index first = domain.num(0);
   for (int s = 1; s < domain.num_species(); first += domain.num(s++)) {
     const AttachResult& result = attached[static_cast<std::size_t>(s - 1)];
-    if (result.label.empty()) {
+    if (result.label.empty() && domain.num(s) > 0) {
       leave_out(first, domain.num(s));
       continue;
     }
     validate(result.label.size() == domain.num(s),
              "there are {} labels for {} particles of species {}", result.label.size(),
              domain.num(s), s);
-    if (!result.parts.root.empty()) validate_domain_of(result.parts, domain);
+    // Without particles of the species, a rank may still have parts that others' particles join.
+    if (!result.parts.root.empty() || !result.parts.crossing.empty())
+      validate_domain_of(result.parts, domain);
     put(first, result.label, result.parts);
   }
 }

@@ -238,6 +238,30 @@ TEST_CASE("attached species are counted by their parts as by their labels") {
   }
 }
 
+TEST_CASE("one particle is attached, and most ranks have none of its species") {
+  const Context context = host_context();
+  const PointSet points = make_point_set(600, 40, 20, Box::periodic_cube(1));
+  for (std::size_t i = 0; i < points.others.size(); ++i) {
+    const auto checksums_on = [&](const Context& on) {
+      const Placed<float> linked(points.linked, share_in_way(600, 0, on.comm), 3);
+      const Placed<float> star({points.others[i]}, share_in_way(1, 1, on.comm), 3);
+      const Domain<float> domain(on, {linked.particles, star.particles}, Box::periodic_cube(1));
+      const FofResult groups = friends_of_friends(domain, {.linking_length = 1.1 / cells});
+      std::vector<AttachResult> attached(1);
+      attached[0] = attach_particles(domain, groups, 1.5 / cells);
+      const std::vector<Span<const Index>> labels{groups.label.span(), attached[0].label.span()};
+      std::vector<std::uint64_t> checksums;
+      for (const Index min_members : {2, 3, 4}) {
+        const CatalogueOptions options{.min_members = min_members};
+        checksums.push_back(make_catalogue(domain, groups, attached, options).checksum);
+        CHECK(checksums.back() == make_catalogue(domain, labels, options).checksum);
+      }
+      return checksums;
+    };
+    CHECK(checksums_on(context) == checksums_on(Context{}));
+  }
+}
+
 TEST_CASE("two species that lie far apart in an open box") {
   const Context context = host_context();
   const bool first = context.comm.rank() == 0;
