@@ -210,15 +210,18 @@ void add_columns(DomainState<Real>& state, const std::vector<Particles<Real>>& s
              "columns of {} particles are given, the domain has {} of them", species[s].num(), num);
   }
   const std::vector<ColumnTraits> traits = agree_on_columns(state.context, species);
-  const PhaseTimer timer(state.context, "columns");
-  std::vector<ParticleColumns<Real>> columns;
   ColumnTraits of_all;
-  for (std::size_t s = 0; s < species.size(); ++s) {
-    columns.emplace_back(state.context, species[s], traits[s],
-                         state.species[s].particles.redistribution);
-    of_all.add(traits[s]);
-  }
-  // Nothing fails from here on: a call that failed has changed nothing.
+  for (const ColumnTraits& of_species : traits) of_all.add(of_species);
+  auto columns = together(state.context.comm, [&] {
+    const PhaseTimer timer(state.context, "columns");
+    std::vector<ParticleColumns<Real>> brought;
+    for (std::size_t s = 0; s < species.size(); ++s) {
+      brought.emplace_back(state.context, species[s], traits[s],
+                           state.species[s].particles.redistribution);
+    }
+    return brought;
+  });
+  // Nothing fails on any rank from here on: a call that failed has changed nothing.
   for (std::size_t s = 0; s < species.size(); ++s) state.species[s].columns = std::move(columns[s]);
   state.has_velocities = of_all.all_have_velocity();
   state.only_mass.reset();

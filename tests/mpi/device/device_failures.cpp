@@ -3,6 +3,7 @@
 #include <complex>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "tests/device/runtime/calls.hpp"
 #include "tests/mpi/device/find_device.hpp"
@@ -294,4 +295,31 @@ TEST_CASE("device: calls that fail on one rank while it works on particles") {
 
 TEST_CASE("device: calls that fail on one rank while it works on a mesh") {
   check_functions(of_meshes);
+}
+
+TEST_CASE("device: columns that one rank cannot add are added on none") {
+  Context context;
+  if (!find_device(context, {.timeout_seconds = 30})) return;
+  Case c(context);
+  Domain<float> domain(c.context, c.particles, box);
+  const bool is_culprit = context.comm.rank() == context.comm.size() - 1;
+  double mass = 1;
+  for (const Event event : {Event::malloc, Event::copy, Event::launch}) {
+    for (std::int64_t n = 1; n < 100; ++n) {
+      INFO("kind " << static_cast<int>(event) << ", call " << n);
+      const double before = std::exchange(mass, mass + 1);
+      c.particles.uniform_mass = mass;
+      if (is_culprit) emulated::fail_call(event, n);
+      bool failed = false;
+      try {
+        domain.add_columns({c.particles});
+      } catch (const Error&) {
+        failed = true;
+      }
+      emulated::fail_no_call();
+      CHECK(domain.particles().uniform_mass == (failed ? before : mass));
+      if (failed) mass = before;
+      if (!failed && event != Event::malloc) break;
+    }
+  }
 }
