@@ -114,6 +114,14 @@ void validate_scale(double linking_length, double scale) {
            linking_length);
 }
 
+/// True if there are no particles, too.
+bool all_at_one_place(const Extent& extent, int dimensions) {
+  for (int axis = 0; axis < dimensions && extent.range.total > 0; ++axis) {
+    if (extent.lo[axis] != extent.hi[axis]) return false;
+  }
+  return true;
+}
+
 /// A linking length that joins the same particles of the domain and whose square is in range. No
 /// two are farther apart than the diagonal of their extent. If all are at one place, or there are
 /// none, any length will do.
@@ -140,8 +148,10 @@ struct Search {
 
   const Context& context() const { return domain.context; }
   Distribution<Real>& particles() const { return domain.species[0].particles; }
-  /// Cells of equal keys are smaller than the linking length: all in one are friends.
+  /// Cells of equal keys are smaller than the linking length, or there is but one place: all in one
+  /// are friends.
   bool cells_are_clumps() const {
+    if (all_at_one_place(domain.species[0].extent, domain.box.dimensions)) return true;
     const double cell = clump_cell(options.linking_length, domain.box.dimensions);
     return domain.key_frame.fine_enough && cell * domain.key_frame.frame.cells_per_length >= 1;
   }

@@ -2,6 +2,8 @@
 /// particles.
 #include <catch2/catch.hpp>
 
+#include "src/domain/domain_state.hpp"
+#include "src/tree/tree.hpp"
 #include "tests/support/point_sets.hpp"
 #include "tests/support/run_fof.hpp"
 
@@ -117,6 +119,20 @@ TEMPLATE_TEST_CASE("all points equal are one group", "", float, double) {
   const PointSet<TestType> points = points_of<TestType>(box, b, std::vector<double>(3 * 1000, at));
   const int leaf_size = GENERATE(1, 32);
   CHECK(fof_labels(points, {leaf_size, 2}) == Label(1000, 0));
+}
+
+TEST_CASE("particles at one place are one leaf of a domain, in any box") {
+  const Box box = GENERATE(Box::unbounded(3), Box::periodic_cube(1));
+  const PointSet<float> points = points_of<float>(box, 0.1, std::vector<double>(3 * 10000, 0.3));
+  const LaidOut<float> laid_out(points, Layout::rows);
+  const Context context;
+  const Domain<float> domain(context, laid_out.particles(), box);
+  const FofResult found = friends_of_friends(domain, {.linking_length = 0.1});
+  CHECK(to_host(context.exec, found.label) == Label(10000, 0));
+  const auto& trees = domain.state()->species[0].trees;
+  REQUIRE(trees.size() == 1);
+  const auto tree = std::static_pointer_cast<const Tree<float>>(trees.begin()->second);
+  CHECK(tree->view().leaf_end[0] == LocalIndex{10000});
 }
 
 TEMPLATE_TEST_CASE("points on every face, edge and corner of a periodic box, and at x == L", "",
