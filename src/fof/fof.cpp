@@ -123,17 +123,20 @@ bool all_at_one_place(const Extent& extent, int dimensions) {
 }
 
 /// A linking length that joins the same particles of the domain and whose square is in range. No
-/// two are farther apart than the diagonal of their extent. If all are at one place, or there are
-/// none, any length will do.
+/// two are farther apart than the diagonal of their extent. On periodic axes that is the box: where
+/// particles are wrapped, rounding may move them out of the extent. If all are at one place, or
+/// there are none, any length will do.
 template <class Real>
 double equivalent_link(const DomainState<Real>& domain, double linking_length) {
   const Extent& extent = domain.species[0].extent;
-  Vec3d side;
-  for (int axis = 0; axis < domain.box.dimensions && extent.range.total > 0; ++axis)
-    side[axis] = extent.hi[axis] - extent.lo[axis];
-  const double diagonal = std::hypot(side[0], side[1], side[2]);
+  const Box& box = domain.box;
   const double unit = 1 / domain.key_frame.frame.scale;
-  return diagonal > 0 ? std::min(linking_length, std::max(1.001 * diagonal, unit)) : unit;
+  if (all_at_one_place(extent, box.dimensions)) return unit;
+  Vec3d side;
+  for (int axis = 0; axis < box.dimensions; ++axis)
+    side[axis] = box.periodic[axis] ? box.length[axis] : extent.hi[axis] - extent.lo[axis];
+  const double diagonal = std::hypot(side[0], side[1], side[2]);
+  return std::min(linking_length, std::max(1.001 * diagonal, unit));
 }
 
 /// The order in which labels are wanted.

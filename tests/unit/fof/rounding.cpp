@@ -141,6 +141,19 @@ TEST_CASE(
   for (const int leaf_size : {1, 4, 64}) CHECK(fof_labels(points, {leaf_size, 1}) == expected);
 }
 
+TEST_CASE("wrapping moves particles farther apart than they were given") {
+  const PointSet<float> points{{-4e-8F, 0, 0, 1e-9F, 0, 0}, Box::periodic_cube(1), 0.1};
+  const LaidOut<float> laid_out(points, Layout::rows);
+  const Context context;
+  const Domain<float> domain(context, laid_out.particles(), points.box);
+  const FofOptions linking{.linking_length = points.linking_length};
+  const FofResult of_particles =
+      friends_of_friends(context, laid_out.particles(), points.box, linking);
+  REQUIRE(to_host(context.exec, of_particles.label) == std::vector<Index>{0, 0});
+  const FofResult of_domain = friends_of_friends(domain, linking);
+  CHECK(to_host(context.exec, of_domain.label) == std::vector<Index>{0, 0});
+}
+
 TEST_CASE("double pairs one rounding step around the linking length") {
   Random random(2);
   for (int i = 0; i < 300; ++i) {
