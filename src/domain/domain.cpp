@@ -82,6 +82,7 @@ PositionCounts count_positions(const Context& context, const Particles<Real>& pa
   return together(context.comm, [&] {
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);
+    for (const Box& other : context.comm.all_gather(box)) validate_same(box, other);
     const SegmentTable<Real> input(context.exec, particles);
     const Extent extent = examine_positions(context, input.view(), box, of);
     return PositionCounts{extent.range.total, extent.num_wrapped};

@@ -339,6 +339,8 @@ TEST_CASE("domain: ranks that do not ask for the same are told so, and can go on
   CHECK_THROWS_WITH(sort(points.box, weighted), Contains("some ranks give weights"));
   CHECK_THROWS_WITH(sort(Box::periodic_cube(odd ? 2 : 1), {}),
                     Contains("not the same on all ranks"));
+  CHECK_THROWS_WITH(count_positions(context, particles, Box::periodic_cube(odd ? 1e-9 : 1)),
+                    Contains("the box is not the same on all ranks"));
   CHECK_THROWS_WITH(sort(points.box, {.min_length = odd ? 0.125 : 0.25}),
                     Contains("min_length is not the same on all ranks: 0."));
   std::vector<Particles<float>> species(odd ? 1 : 2, particles);
