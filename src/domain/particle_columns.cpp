@@ -99,9 +99,9 @@ ColumnView velocity_rows(const ParticleSegment<Real>& segment, int dimensions) {
   ColumnView rows = view_of<T>(segment.velocity.front(), segment.num);
   if (rows.data == nullptr) return {};
   for (int axis = 1; axis < dimensions; ++axis) {
-    const RealColumn& column = segment.velocity[static_cast<std::size_t>(axis)];
-    const bool follows = column.data() == static_cast<const T*>(rows.data) + axis;
-    if (!follows || column.stride_bytes() != rows.stride_bytes) return {};
+    const auto column = view_of<T>(segment.velocity[static_cast<std::size_t>(axis)], segment.num);
+    const bool follows = column.data == static_cast<const T*>(rows.data) + axis;
+    if (!follows || column.stride_bytes != rows.stride_bytes) return {};
   }
   rows.element_size *= dimensions;
   return rows;

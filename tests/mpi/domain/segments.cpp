@@ -89,4 +89,30 @@ TEST_CASE("domain: particles in segments of any length are as those in one") {
   CHECK(expected.num_wrapped() > 0);
 }
 
+TEST_CASE("domain: velocities of another precision between those of one") {
+  struct Velocity {
+    double x;
+    float y, unused;
+    double z;
+  };
+  Analysed a(300);
+  std::vector<Velocity> rows;
+  std::vector<double> y;
+  for (Index i = a.share.first; i < a.share.first + a.share.count; ++i) {
+    const auto number = static_cast<float>(i);
+    rows.push_back({number + 0.25, number + 0.5F, 1, number + 0.75});
+    y.push_back(rows.back().y);
+  }
+  rows.emplace_back();
+  ParticleSegment<float>& segment = a.particles.segments[0];
+  segment.velocity = {{RealColumn(&rows[0].x, sizeof(Velocity)),
+                       RealColumn(&rows[0].y, sizeof(Velocity)),
+                       RealColumn(&rows[0].z, sizeof(Velocity))}};
+  const Domain<float> domain(a.context, a.particles, a.points.box);
+  const RealColumn there = domain.particles().segments[0].velocity[1];
+  std::vector<double> kept;
+  for (Index i = 0; i < domain.num(); ++i) kept.push_back(there[i]);
+  CHECK(kept == to_host(a.context.exec, domain.to_domain_order(Span<const double>(y))));
+}
+
 }  // namespace
