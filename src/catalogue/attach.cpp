@@ -177,6 +177,7 @@ AttachResult attach_particles(const Domain<Real>& domain, const FofResult& group
     result.parts =
         parts_of(context, found, {result.label.span(), first_of_species(domain, species)});
     result.parts.domain = groups.parts.domain;
+    result.parts.search = groups.parts.search;
     return result;
   });
 }

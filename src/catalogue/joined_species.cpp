@@ -28,8 +28,11 @@ JoinedSpecies::JoinedSpecies(const Domain<Real>& domain, const FofResult& groups
              "there are {} labels for {} particles of species {}", result.label.size(),
              domain.num(s), s);
     // Without particles of the species, a rank may still have parts that others' particles join.
-    if (!result.parts.root.empty() || !result.parts.crossing.empty())
-      validate_domain_of(result.parts, domain);
+    validate((result.parts.root.empty() && result.parts.crossing.empty()) ||
+                 result.parts.search == groups.parts.search,
+             "particles of species {} are attached to other groups; attach them to these groups, "
+             "or give labels alone",
+             s);
     put(first, result.label, result.parts);
   }
 }

@@ -349,6 +349,7 @@ FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& optio
     const auto memory = look_after_memory<Real>(context, domain.num_total(), groups_need);
     FofResult found = find_groups<Real>({*domain.state(), here}, context.comm.bytes_sent());
     found.parts.domain = domain.state();
+    found.parts.search = std::make_shared<char>();
     return found;
   });
 }

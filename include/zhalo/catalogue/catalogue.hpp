@@ -111,7 +111,8 @@ struct Catalogue {
 /// >= num_types, a counted type outside 0 to num_types - 1, a mass that is not positive and finite,
 /// a label that is neither no_group nor a global index, groups that are not of this domain, groups
 /// without `attached` if other species have particles, `attached` with another number of results
-/// than species after the first, or options that differ between ranks; OutOfMemory.
+/// than species after the first or of other groups, or options that differ between ranks;
+/// OutOfMemory.
 template <class Real>
 Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
                          const CatalogueOptions& options);

@@ -45,6 +45,8 @@ struct LinkedParts {
   std::vector<LocalIndex> crossing;
   /// The domain whose particles they are. It need not live.
   std::weak_ptr<const void> domain;
+  /// Stands for the search that found the groups; what is attached to them has it, too.
+  std::shared_ptr<const void> search;
 };
 
 /// The groups, and counts of particles.

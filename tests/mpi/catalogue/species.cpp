@@ -262,6 +262,19 @@ TEST_CASE("one particle is attached, and most ranks have none of its species") {
   }
 }
 
+TEST_CASE("particles that were attached to other groups of the domain are an error") {
+  const Context context = host_context();
+  const PointSet points = make_point_set(600, 900, 5, Box::periodic_cube(1));
+  const ThreeSpecies of(context, points, 0);
+  const FofResult once = friends_of_friends(of.domain, {.linking_length = 1.1 / cells});
+  const FofResult again = friends_of_friends(of.domain, {.linking_length = 1.5 / cells});
+  std::vector<AttachResult> attached(2);
+  attached[1] = attach_particles(of.domain, once, 1.5 / cells, 2);
+  CHECK_THROWS_WITH(make_catalogue(of.domain, again, attached, {}),
+                    Catch::Contains("species 2") && Catch::Contains("attach them to these groups"));
+  CHECK_NOTHROW(make_catalogue(of.domain, once, attached, {}));
+}
+
 TEST_CASE("two species that lie far apart in an open box") {
   const Context context = host_context();
   const bool first = context.comm.rank() == 0;
