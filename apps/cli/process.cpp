@@ -190,18 +190,23 @@ class Watch {
   std::optional<std::jthread> thread_;
 };
 
-/// "12 GiB on a machine that has 8 GiB available", if that is so for what each rank needs; nothing
-/// for a device. Collective.
+/// "12 GiB on a machine that has 8 GiB available", if that is so for what each rank on the host
+/// needs. A rank on a device needs nothing here, and has enough of everything. Collective.
 std::optional<std::string> lack_of_memory(const Context& context, double bytes_per_rank) {
+  constexpr double unlimited = std::numeric_limits<double>::infinity();
   const Communicator& comm = context.comm;
-  if (!std::holds_alternative<Host>(context.exec)) return std::nullopt;
-  const double on_machine = comm.max(bytes_per_rank * comm.node_size());
-  const double of_machine = comm.min(static_cast<double>(available_machine_bytes()));
+  const bool on_host = std::holds_alternative<Host>(context.exec);
+  const auto if_on_host = [&](std::size_t bytes) {
+    return on_host ? static_cast<double>(bytes) : unlimited;
+  };
+  const double needed = on_host ? bytes_per_rank : 0;
+  const double on_machine = comm.max(comm.split_by_machine().sum(needed));
+  const double of_machine = comm.min(if_on_host(available_machine_bytes()));
   if (on_machine > of_machine)
     return fmt::format("{} on a machine that has {} available", bytes_text(on_machine),
                        bytes_text(of_machine));
-  const double in_process = comm.max(bytes_per_rank * (comm.is_of_threads() ? comm.size() : 1));
-  const auto own = static_cast<double>(available_host_bytes());
+  const double in_process = comm.max(needed * (comm.is_of_threads() ? comm.size() : 1));
+  const double own = if_on_host(available_host_bytes());
   const double of_process = comm.min(own);
   if (in_process <= of_process) return std::nullopt;
   const Index poorest = comm.min(own == of_process ? Index{comm.rank()} : Index{comm.size()});

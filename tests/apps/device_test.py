@@ -99,6 +99,17 @@ class Device(CommandCase):
                 found = self.results_of(where, arguments, ZHALO_EMULATED_DEVICES=str(devices))
                 self.assert_same(found, expected)
 
+    def test_some_ranks_have_a_device(self):
+        """Rank 0 sees none, and rank 1 sees one: they compute together all the same."""
+        arguments = TOGETHER[PROGRAM.name]
+        script = 'ZHALO_EMULATED_DEVICES=$OMPI_COMM_WORLD_RANK exec "$@"'
+        mixed = (*launcher(2), "sh", "-c", script, "sh")
+        plan = self.succeed(*arguments, "--dry-run", launcher=mixed)
+        self.assertRegex(plan, r"\nRuns on +2 ranks .*: 1 x \(host.*, 1 x \((?!host)")
+        found = self.results_of("auto", arguments, mixed)
+        if PROGRAM.name in RUNS:  # others agree to rounding
+            self.assert_same(found, self.results("host", arguments, 2, 1))
+
     def assert_fails(self, arguments, where, call, devices, begin):
         """One error, which begins so, and no file, where this call of an emulated device fails;
         `where` is the option that chooses the device."""
