@@ -47,25 +47,14 @@ class UnknownColumn : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Calls the C interface without Python's lock, so that other threads of Python go on.
-template <class Call>
-void run(const Call& call) {
-  int status = ZHALO_OK;
-  {
-    const nb::gil_scoped_release unlocked;
-    status = call();
-  }
-  if (status != ZHALO_OK) throw StatusError(status, zhalo_last_error());
-}
-
 /// A handle of the C interface, destroyed with its Python object.
 template <class Handle, void (*destroy)(Handle*)>
 class Owned {
  public:
-  /// create(&handle) is the call that makes it.
-  template <class Create>
-  explicit Owned(const Create& create) {
-    run([&] { return create(&handle_); });
+  /// create(&handle) is the call that makes it, with this context.
+  template <class Context, class Create>
+  Owned(const Context& context, const Create& create) {
+    context.run([&] { return create(&handle_); });
   }
   Owned(Owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Owned& operator=(Owned&& other) noexcept {
@@ -137,14 +126,6 @@ struct NewArray {
   std::size_t size_ = 1;
   std::unique_ptr<T[]> values_;
 };
-
-/// The array that call(data, size) fills.
-template <class T, class Call>
-NumpyArray filled(std::vector<std::size_t> shape, const Call& call) {
-  NewArray<T> array(std::move(shape));
-  run([&] { return call(array.data(), array.size()); });
-  return array.release();
-}
 
 // The parts of the module, each in a file of its own.
 void bind_context(nb::module_& module);

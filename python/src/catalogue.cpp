@@ -12,16 +12,16 @@ namespace {
 /// A column of the table: one number a row.
 template <int (*get)(const zhalo_catalogue*, std::int64_t*, std::int64_t)>
 NumpyArray row_numbers(const Catalogue& catalogue) {
-  return filled<std::int64_t>({catalogue.num_groups()}, [&](std::int64_t* to, std::int64_t n) {
-    return get(catalogue.handle.get(), to, n);
-  });
+  return filled<std::int64_t>(
+      catalogue.context, {catalogue.num_groups()},
+      [&](std::int64_t* to, std::int64_t n) { return get(catalogue.handle.get(), to, n); });
 }
 
 /// The numbers of each type of particles.
 template <class T, int (*get)(const zhalo_catalogue*, T*, std::int64_t)>
 NumpyArray numbers_by_type(const Catalogue& catalogue) {
   const auto num_types = static_cast<std::size_t>(catalogue.counts().num_types);
-  return filled<T>({catalogue.num_groups(), num_types},
+  return filled<T>(catalogue.context, {catalogue.num_groups(), num_types},
                    [&](T* to, std::int64_t n) { return get(catalogue.handle.get(), to, n); });
 }
 
@@ -43,7 +43,7 @@ std::vector<std::string> property_names() {
 NumpyArray property_of(const Catalogue& catalogue, const zhalo_property& property) {
   std::vector<std::size_t> shape{catalogue.num_groups()};
   if (property.num_numbers > 1) shape.push_back(static_cast<std::size_t>(property.num_numbers));
-  return filled<double>(std::move(shape), [&](double* to, std::int64_t n) {
+  return filled<double>(catalogue.context, std::move(shape), [&](double* to, std::int64_t n) {
     return zhalo_catalogue_get_property(catalogue.handle.get(), property.name, to, n);
   });
 }
@@ -97,7 +97,7 @@ Columns flat_columns(const Catalogue& catalogue) {
 
 NumpyArray members_of(const Catalogue& catalogue) {
   const auto num = static_cast<std::size_t>(catalogue.counts().num_members);
-  return filled<std::int64_t>({num}, [&](std::int64_t* to, std::int64_t n) {
+  return filled<std::int64_t>(catalogue.context, {num}, [&](std::int64_t* to, std::int64_t n) {
     return zhalo_catalogue_get_members(catalogue.handle.get(), to, n);
   });
 }
@@ -106,9 +106,10 @@ NumpyArray group_of_particles(const Catalogue& catalogue, const WholeNumber& giv
   const int species =
       catalogue.context.agreed([&] { return given_species.small_value("species"); });
   const std::size_t num = num_of(catalogue.num, species);
-  return filled<std::int64_t>({num}, [&](std::int64_t* to, std::int64_t n) {
-    return zhalo_catalogue_get_group_of_particles(catalogue.handle.get(), species, to, n);
-  });
+  return filled_together<std::int64_t>(
+      catalogue.context, {num}, [&](std::int64_t* to, std::int64_t n) {
+        return zhalo_catalogue_get_group_of_particles(catalogue.handle.get(), species, to, n);
+      });
 }
 
 std::string checksum_of(const Catalogue& catalogue) {

@@ -19,7 +19,7 @@ struct Catalogue {
 
   zhalo_catalogue_counts counts() const {
     zhalo_catalogue_counts counts{};
-    run([&] { return zhalo_catalogue_get_counts(handle.get(), &counts); });
+    context.run([&] { return zhalo_catalogue_get_counts(handle.get(), &counts); });
     return counts;
   }
   std::size_t num_groups() const { return static_cast<std::size_t>(counts().num_groups); }

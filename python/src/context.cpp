@@ -63,21 +63,33 @@ Context make_context(nb::object comm, const Word& processor,
                      const std::optional<WholeNumber>& threads,
                      const std::optional<WholeNumber>& device,
                      const std::optional<Number>& timeout) {
+  const bool is_alone = comm.is_none();
+  const MPI_Fint handle = is_alone ? 0 : handle_of(comm);
   int number = 0;
-  const zhalo_context_options options = options_of(processor, threads, device, number, timeout);
-  using Handle = Owned<zhalo_context, zhalo_context_destroy>;
-  if (comm.is_none()) {
-    return {std::make_shared<Handle>(
-        [&](zhalo_context** made) { return zhalo_context_create_alone(&options, made); })};
+  zhalo_context_options options{};
+  std::exception_ptr refused;  // others wait until this rank has a context, and can say so
+  try {
+    options = options_of(processor, threads, device, number, timeout);
+  } catch (...) {
+    refused = std::current_exception();
+    options.processor = ZHALO_HOST;
   }
-  const MPI_Fint handle = handle_of(comm);
-  return {std::make_shared<Handle>(
-      [&](zhalo_context** made) { return zhalo_context_create_f(handle, &options, made); })};
+  Context context;
+  context.handle = std::make_shared<Owned<zhalo_context, zhalo_context_destroy>>(
+      context, [&](zhalo_context** made) {
+        return is_alone ? zhalo_context_create_alone(&options, made)
+                        : zhalo_context_create_f(handle, &options, made);
+      });
+  context.agreed([&] {
+    if (refused) std::rethrow_exception(refused);
+    return true;
+  });
+  return context;
 }
 
 bool is_on_device(const Context& context) {
   int answer = 0;
-  run([&] { return zhalo_context_is_on_device(context.handle->get(), &answer); });
+  context.run([&] { return zhalo_context_is_on_device(context.handle->get(), &answer); });
   return answer != 0;
 }
 
@@ -91,12 +103,16 @@ std::string message_of(const nb::python_error& raised) {
 
 void Context::run_agreed(const std::function<void()>& work) const {
   std::string error;
+  int status = ZHALO_INPUT_ERROR;
   std::exception_ptr interrupt;  // such as KeyboardInterrupt, which is this rank's
   try {
     work();
   } catch (const nb::python_error& raised) {
     error = message_of(raised);
     if (!raised.matches(PyExc_Exception)) interrupt = std::current_exception();
+  } catch (const StatusError& failed) {
+    error = failed.what();
+    status = failed.status();
   } catch (const std::exception& failed) {
     error = failed.what();
     if (error.empty()) error = "an argument cannot be used";
@@ -105,8 +121,11 @@ void Context::run_agreed(const std::function<void()>& work) const {
     run([&] {
       return zhalo_context_agree(handle->get(), error.empty() ? nullptr : error.c_str());
     });
-  } catch (const StatusError&) {
+  } catch (const StatusError& agreed) {
     if (interrupt) std::rethrow_exception(interrupt);
+    // zhalo_context_agree knows one kind of errors. One without the number of a rank is of all
+    // ranks, and keeps its kind.
+    if (agreed.what() == error) throw StatusError(status, error);
     throw;
   }
 }
@@ -157,7 +176,7 @@ timeout    longest wait for other ranks in seconds; None: ZHALO_TIMEOUT, else ha
       .def(
           "release_memory",
           [](const Context& context) {
-            run([&] { return zhalo_context_release_memory(context.handle->get()); });
+            context.run([&] { return zhalo_context_release_memory(context.handle->get()); });
           },
           "Gives the memory that is kept for later calls back to the system.");
 }

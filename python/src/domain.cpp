@@ -135,7 +135,7 @@ Domain make_domain(nb::object particles, nb::object box, const Context* context,
       context != nullptr ? *context : nb::cast<const Context&>(nb::type<Context>()());
   const Given given = of.agreed([&] { return given_of(particles, box, min_length); });
   agree_on_types(of, given);
-  return {of, Owned<zhalo_domain, zhalo_domain_destroy>([&](zhalo_domain** domain) {
+  return {of, Owned<zhalo_domain, zhalo_domain_destroy>(of, [&](zhalo_domain** domain) {
             return zhalo_domain_create(of.handle->get(), given.views.data(),
                                        static_cast<int>(given.views.size()), &given.box.view,
                                        &given.options, domain);

@@ -70,18 +70,21 @@ void paint_as(const Domain& domain, const zhalo_paint_options& options, Field& f
   std::vector<std::size_t> shape;
   for (int axis = 0; axis < 3; ++axis)
     shape.push_back(static_cast<std::size_t>(field.cells.hi[axis] - field.cells.lo[axis]));
-  field.values = filled<T>(std::move(shape), [&](T* to, std::int64_t room) {
+  field.values = filled_together<T>(domain.context, shape, [&](T* to, std::int64_t room) {
     return zhalo_paint(domain.handle.get(), &options, to, room, &field.report);
   });
 }
 
 Field paint(const Domain& domain, nb::object num, const Word& window, const Word& weights,
             const Word& values, nb::object dtype, const WholeNumber& species) {
-  const zhalo_paint_options options = domain.context.agreed([&] {
-    return paint_options({num, window, weights, dtype, species}, values);
-  });
   Field field;
-  run([&] { return zhalo_paint_cells(domain.handle.get(), &options, &field.cells); });
+  const zhalo_paint_options options = domain.context.agreed([&] {
+    const zhalo_paint_options wanted =
+        paint_options({num, window, weights, dtype, species}, values);
+    domain.context.run(
+        [&] { return zhalo_paint_cells(domain.handle.get(), &wanted, &field.cells); });
+    return wanted;
+  });
   if (options.precision == ZHALO_FLOAT)
     paint_as<float>(domain, options, field);
   else
@@ -98,6 +101,7 @@ struct PowerSpectrum {
 PowerSpectrum measure_power(const Domain& domain, nb::object num, const Word& window,
                             const Truth& interlaced, const Word& compensation, const Word& weights,
                             nb::object dtype, const WholeNumber& species) {
+  PowerSpectrum spectrum;
   const zhalo_power_options options = domain.context.agreed([&] {
     auto wanted = Painting{num, window, weights, dtype, species}.options<zhalo_power_options>();
     wanted.is_interlaced = interlaced.value("interlaced") ? 1 : 0;
@@ -107,13 +111,12 @@ PowerSpectrum measure_power(const Domain& domain, nb::object num, const Word& wi
                                   {"window", ZHALO_COMPENSATE_WINDOW},
                                   {"shot_noise", ZHALO_COMPENSATE_SHOT_NOISE}},
                                  "compensation");
+    // Bins are as wide as the fundamental. A grid without cells is zhalo's to refuse.
+    const std::int64_t longest = *std::max_element(std::begin(wanted.num), std::end(wanted.num));
+    spectrum.bins.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(longest, 0, 1 << 21)));
     return wanted;
   });
-  // Bins are as wide as the fundamental. A grid without cells is zhalo's to refuse.
-  const std::int64_t longest = *std::max_element(std::begin(options.num), std::end(options.num));
-  PowerSpectrum spectrum;
-  spectrum.bins.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(longest, 0, 1 << 21)));
-  run([&] {
+  domain.context.run([&] {
     return zhalo_power_spectrum(domain.handle.get(), &options, spectrum.bins.data(),
                                 static_cast<std::int64_t>(spectrum.bins.size()), &spectrum.report);
   });

@@ -91,12 +91,12 @@ NumpyArray in_group_order(const Catalogue& catalogue, const nb::args& columns) {
   const GivenRows given = catalogue.context.agreed([&] { return given_rows(catalogue, columns); });
   const RowKind kind = kind_of_all(catalogue.context, given);
   const std::int64_t num = catalogue.counts().num_members;
-  const nb::object ordered = kind.new_rows(num);
+  const nb::object ordered = catalogue.context.agreed([&] { return kind.new_rows(num); });
   const auto bytes = nb::cast<std::int64_t>(kind.new_rows(1).attr("nbytes"));
   std::vector<zhalo_elements> elements;
   for (const nb::object& rows : given.rows) elements.push_back({address_of(rows), bytes, 0});
   void* const to = address_of(ordered);
-  run([&] {
+  catalogue.context.run([&] {
     return zhalo_catalogue_get_member_elements(catalogue.handle.get(), elements.data(), to, num);
   });
   return nb::borrow<NumpyArray>(ordered);

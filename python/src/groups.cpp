@@ -21,23 +21,28 @@ std::vector<std::size_t> num_by_species(const Domain& domain) {
 Groups find_groups(const Domain& domain, const Number& linking_length) {
   const double length =
       domain.context.agreed([&] { return linking_length.value("linking_length"); });
-  return {domain.context, Owned<zhalo_groups, zhalo_groups_destroy>([&](zhalo_groups** groups) {
-            return zhalo_find_groups(domain.handle.get(), length, groups);
-          }),
+  return {domain.context,
+          Owned<zhalo_groups, zhalo_groups_destroy>(domain.context,
+                                                    [&](zhalo_groups** groups) {
+                                                      return zhalo_find_groups(domain.handle.get(),
+                                                                               length, groups);
+                                                    }),
           num_by_species(domain)};
 }
 
 NumpyArray labels_of(const Groups& groups, const WholeNumber& species) {
   const int which = groups.context.agreed([&] { return species.small_value("species"); });
-  return filled<std::int64_t>({num_of(groups.num, which)}, [&](std::int64_t* to, std::int64_t n) {
-    return zhalo_groups_get_labels(groups.handle.get(), which, to, n);
-  });
+  const std::size_t num = num_of(groups.num, which);
+  return filled_together<std::int64_t>(
+      groups.context, {num}, [&](std::int64_t* to, std::int64_t n) {
+        return zhalo_groups_get_labels(groups.handle.get(), which, to, n);
+      });
 }
 
 void attach(const Groups& groups, const WholeNumber& species, const Number& radius) {
   const auto [which, within] = groups.context.agreed(
       [&] { return std::pair(species.small_value("species"), radius.value("radius")); });
-  run([&, which = which, within = within] {
+  groups.context.run([&, which = which, within = within] {
     return zhalo_attach_species(groups.handle.get(), which, within);
   });
 }
@@ -66,9 +71,11 @@ Catalogue make_catalogue(const Groups& groups, const WholeNumber& min_members,
   request.options.counted_types = request.counted_types.data();
   request.options.num_counted_types = static_cast<int>(request.counted_types.size());
   return {groups.context,
-          Owned<zhalo_catalogue, zhalo_catalogue_destroy>([&](zhalo_catalogue** made) {
-            return zhalo_make_catalogue(groups.handle.get(), &request.options, made);
-          }),
+          Owned<zhalo_catalogue, zhalo_catalogue_destroy>(
+              groups.context,
+              [&](zhalo_catalogue** made) {
+                return zhalo_make_catalogue(groups.handle.get(), &request.options, made);
+              }),
           groups.num};
 }
 

@@ -13,6 +13,7 @@ struct Search {
   const Domain& domain;
   std::optional<Particles> points;
   zhalo_neighbour_options options{};
+  std::size_t num_queries = 0;  ///< of this rank
 
   Search(const Domain& among, nb::handle given_points, const WholeNumber& queries,
          const WholeNumber& targets)
@@ -20,6 +21,8 @@ struct Search {
     options.queries = queries.small_value("queries");
     options.targets = targets.small_value("targets");
     if (!given_points.is_none()) set_points(given_points);
+    num_queries =
+        points ? static_cast<std::size_t>(points->view().num) : among.num(options.queries);
   }
 
   /// Points have the precision of the particles. float32 becomes float64 without a loss.
@@ -50,25 +53,24 @@ struct Search {
       refuse("radius is " + shown(radius.given) + " (must be positive and finite)");
   }
   const zhalo_particles* points_or_null() const { return points ? &points->view() : nullptr; }
-  std::size_t num_queries() const {
-    return points ? static_cast<std::size_t>(points->view().num) : domain.num(options.queries);
-  }
 };
 
 /// Distances and indices of the lists: (queries, k) each.
 using TwoArrays = nb::typed<nb::tuple, NumpyArray, NumpyArray>;
 TwoArrays arrays_of(const Lists& lists, const Search& search) {
-  const std::vector<std::size_t> shape{search.num_queries(),
+  const Context& context = search.domain.context;
+  const std::vector<std::size_t> shape{search.num_queries,
                                        static_cast<std::size_t>(search.options.k)};
   const int precision = search.domain.precision();
   const auto distances = [&](auto* to, std::int64_t room) {
     return zhalo_neighbours_get_distances(lists.get(), precision, to, room);
   };
-  NumpyArray first =
-      precision == ZHALO_FLOAT ? filled<float>(shape, distances) : filled<double>(shape, distances);
-  NumpyArray second = filled<std::int64_t>(shape, [&](std::int64_t* to, std::int64_t room) {
-    return zhalo_neighbours_get_indices(lists.get(), to, room);
-  });
+  NumpyArray first = precision == ZHALO_FLOAT ? filled_together<float>(context, shape, distances)
+                                              : filled_together<double>(context, shape, distances);
+  NumpyArray second =
+      filled_together<std::int64_t>(context, shape, [&](std::int64_t* to, std::int64_t room) {
+        return zhalo_neighbours_get_indices(lists.get(), to, room);
+      });
   return nb::borrow<TwoArrays>(nb::make_tuple(first, second));
 }
 
@@ -83,7 +85,7 @@ TwoArrays find_neighbours(const Domain& domain, const WholeNumber& k, nb::object
     wanted.options.exclude_self = include_self.value("include_self") ? 0 : 1;
     return wanted;
   });
-  const Lists lists([&](zhalo_neighbours** made) {
+  const Lists lists(domain.context, [&](zhalo_neighbours** made) {
     if (!search.points) return zhalo_find_neighbours(domain.handle.get(), &search.options, made);
     return zhalo_find_neighbours_of_points(domain.handle.get(), search.points_or_null(),
                                            &search.options, made);
@@ -101,10 +103,11 @@ NumpyArray count_within(const Domain& domain, const Number& radius, nb::object p
     wanted.options.exclude_self = include_self.value("include_self") ? 0 : 1;
     return wanted;
   });
-  return filled<std::int64_t>({search.num_queries()}, [&](std::int64_t* to, std::int64_t room) {
+  const auto count = [&](std::int64_t* to, std::int64_t room) {
     return zhalo_count_within(domain.handle.get(), search.points_or_null(), &search.options, to,
                               room);
-  });
+  };
+  return filled_together<std::int64_t>(domain.context, {search.num_queries}, count);
 }
 
 NumpyArray neighbour_quantity(const Domain& domain, const Word& quantity, const WholeNumber& k,
@@ -127,10 +130,11 @@ NumpyArray neighbour_quantity(const Domain& domain, const Word& quantity, const 
                                    "kernel");
     return wanted;
   });
-  return filled<double>({search.num_queries()}, [&](double* to, std::int64_t room) {
+  const auto compute = [&](double* to, std::int64_t room) {
     return zhalo_compute_from_neighbours(domain.handle.get(), search.points_or_null(),
                                          &search.options, to, room);
-  });
+  };
+  return filled_together<double>(domain.context, {search.num_queries}, compute);
 }
 
 }  // namespace

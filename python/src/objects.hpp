@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,21 @@ namespace zhalo::python {
 /// zhalo.Context, which domains share.
 struct Context {
   std::shared_ptr<const Owned<zhalo_context, zhalo_context_destroy>> handle;
+  /// Of the thread whose call runs: a context takes one at a time.
+  std::shared_ptr<std::mutex> turn = std::make_shared<std::mutex>();
+
+  /// Calls the C interface without Python's lock, so that other threads of Python go on. Whoever
+  /// waits for a turn does not have that lock, and whoever has a turn does not need it.
+  template <class Call>
+  void run(const Call& call) const {
+    int status = ZHALO_OK;
+    {
+      const nb::gil_scoped_release unlocked;
+      const std::lock_guard own_turn(*turn);
+      status = call();
+    }
+    if (status != ZHALO_OK) throw StatusError(status, zhalo_last_error());
+  }
 
   /// What prepare() makes of Python's arguments. An error on one rank is raised on all. Collective.
   template <class Prepare>
@@ -33,6 +49,22 @@ struct Context {
  private:
   void run_agreed(const std::function<void()>& work) const;
 };
+
+/// The array that call(data, size) fills.
+template <class T, class Call>
+NumpyArray filled(const Context& context, std::vector<std::size_t> shape, const Call& call) {
+  NewArray<T> array(std::move(shape));
+  context.run([&] { return call(array.data(), array.size()); });
+  return array.release();
+}
+/// The same by a collective call: a rank without memory for its array stops the others. Collective.
+template <class T, class Call>
+NumpyArray filled_together(const Context& context, const std::vector<std::size_t>& shape,
+                           const Call& call) {
+  NewArray<T> array = context.agreed([&] { return NewArray<T>(shape); });
+  context.run([&] { return call(array.data(), array.size()); });
+  return array.release();
+}
 
 /// zhalo.Box.
 struct Box {
@@ -70,7 +102,7 @@ struct Domain {
 
   zhalo_domain_counts counts(int species) const {
     zhalo_domain_counts counts{};
-    run([&] { return zhalo_domain_get_counts(handle.get(), species, &counts); });
+    context.run([&] { return zhalo_domain_get_counts(handle.get(), species, &counts); });
     return counts;
   }
   /// Of the positions on all ranks, also where a rank gave none.

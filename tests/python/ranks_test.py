@@ -66,13 +66,24 @@ for call in (
     lambda: domain.power_spectrum((8, 8) if is_last else 8),
     lambda: groups.catalogue(0 if is_last else 2),
     lambda: haloes.in_group_order(mine[1:] if is_last else mine),
+    # What zhalo refuses where it is asked for sizes.
+    lambda: domain.count_within(0.1, queries=1 if is_last else 0),
+    lambda: domain.neighbour_quantity("density", queries=1 if is_last else 0),
+    lambda: domain.knn(3, queries=1 if is_last else 0),
+    lambda: domain.paint(0 if is_last else 8),
+    lambda: domain.power_spectrum(0 if is_last else 8),
+    # What a rank says of its own context, before it has one.
+    lambda: zhalo.Context(comm, threads=0 if is_last else 1),
+    lambda: zhalo.Context(comm, threads=1, device=-1 if is_last else None),
+    lambda: zhalo.Context(comm, threads=1, timeout="long" if is_last else 60),
+    lambda: zhalo.Context(comm, processor="phone" if is_last else "host"),
 ):
     try:
         call()
     except zhalo.InputError as error:
         errors.append(str(error))
 assert all(other == errors for other in comm.allgather(errors))
-assert len(errors) == (13 if comm.size == 1 else 15)
+assert len(errors) == (22 if comm.size == 1 else 24)
 
 # What some ranks give and others with particles do not is one error on all, which names the rank
 # and what it lacks. Rank 0 has no particles where there are others, and gives nothing.

@@ -1,5 +1,7 @@
 """Groups, catalogues and neighbours of the Python package, against their definitions."""
 
+import concurrent.futures
+import threading
 import unittest
 
 import numpy as np
@@ -155,6 +157,29 @@ class Neighbours(unittest.TestCase):
         np.testing.assert_array_equal(self.domain.knn(k=4, include_self=False)[1], order[:, 1:])
         single = zhalo.Domain(POSITIONS.astype(np.float32), 1.0).knn(k=1)[0]
         self.assertEqual((single.dtype, distances.dtype), (np.float32, np.float64))
+
+    def test_threads_share_a_domain(self):
+        """Whichever comes first makes what all need; a context takes one call at a time."""
+        positions = random.random((20000, 3))
+        serial = zhalo.Domain(positions, 1.0)
+        calls = [lambda domain, k=k: domain.knn(k)[1] for k in range(1, 5)]
+        calls += [lambda domain, k=k: domain.neighbour_quantity("density", k) for k in (5, 6)]
+        calls += [
+            lambda domain: domain.friends_of_friends(0.02).catalogue(2).members,
+            lambda domain: domain.count_within(0.03),
+        ]
+        expected = [call(serial) for call in calls]
+        for _ in range(4):
+            domain = zhalo.Domain(positions, 1.0)
+            start = threading.Barrier(len(calls))
+
+            def found_by(call, domain=domain, start=start):
+                start.wait()
+                return call(domain)
+
+            with concurrent.futures.ThreadPoolExecutor(len(calls)) as threads:
+                for found, wanted in zip(threads.map(found_by, calls), expected):
+                    np.testing.assert_array_equal(found, wanted)
 
     def test_points_and_radius(self):
         points = random.random((30, 3))
