@@ -70,7 +70,7 @@ TextFile::TextFile(const Communicator& comm, const std::string& option, const st
     if (target_ != Target::staged_file) return;
     const std::string folder = fs::path(path).parent_path().string();
     if (comm.rank() == 0) check_folder(option, path, folder);
-    files_.emplace(comm, folder);
+    files_.emplace(comm, folder, io::StagedFiles::Writers::rank_zero);
     if (comm.rank() == 0) temporary_ = files_->stage(fs::path(path).filename().string());
   });
 }

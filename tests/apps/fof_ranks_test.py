@@ -291,19 +291,20 @@ class Reports(FofCase):
         self.assertGreater(sent + moved, particles + ghosts + edges)
 
     def test_json_is_where_rank_0_sees_it(self):
-        """Each rank has a folder of its own; in that of rank 1 the report's name is taken."""
+        """Each rank has a folder of its own; in that of rank 1 the report's name is taken, or the
+        report's folder is missing."""
+        (self.folder / "0" / "reports").mkdir(parents=True)
         (self.folder / "1" / "report.json").mkdir(parents=True)
-        script = 'mkdir -p $OMPI_COMM_WORLD_RANK; cd $OMPI_COMM_WORLD_RANK; exec "$@"'
-        status, _, errors = self.run_fof(
-            self.SNAPSHOT,
-            "-q",
-            "--dry-run",
-            "--json",
-            "report.json",
-            launcher=(*on(2), "sh", "-c", script, "sh"),
-        )
-        self.assertEqual((status, without_warnings(errors)), (0, ""))
-        self.assertEqual(self.files(), ["0", "0/report.json", "1", "1/report.json"])
+        launch = (*on(2), "sh", "-c", 'cd $OMPI_COMM_WORLD_RANK; exec "$@"', "sh")
+        results = self.folder / "results"
+        for name in ("report.json", "reports/report.json"):
+            for options in (["--dry-run"], ["-o", results]):
+                arguments = (self.SNAPSHOT, "-q", "--json", name, *options)
+                status, _, errors = self.run_fof(*arguments, launcher=launch)
+                self.assertEqual((status, without_warnings(errors)), (0, ""))
+                (self.folder / "0" / name).unlink()
+        shutil.rmtree(results)
+        self.assertEqual(self.files(), ["0", "0/reports", "1", "1/report.json"])
 
 
 if __name__ == "__main__":

@@ -19,9 +19,13 @@ namespace zhalo::io {
 /// seen together, even if the process or the machine stops during the commit.
 class StagedFiles {
  public:
-  /// Makes `directory` if it is missing, and checks that every rank can write there. Collective;
-  /// FileError. The communicator must outlive this object.
-  StagedFiles(const Communicator& comm, std::string directory);
+  /// The ranks that stage files. Others need not see the directory.
+  enum class Writers { all_ranks, rank_zero };
+
+  /// Makes `directory` if it is missing, and checks that every rank of `writers` can write there.
+  /// Collective; FileError. The communicator must outlive this object.
+  StagedFiles(const Communicator& comm, std::string directory,
+              Writers writers = Writers::all_ranks);
   ~StagedFiles();
   StagedFiles(StagedFiles&&) noexcept;
   StagedFiles& operator=(StagedFiles&&) = delete;

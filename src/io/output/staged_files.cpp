@@ -61,7 +61,7 @@ std::string name_of_run() {
 
 }  // namespace
 
-StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
+StagedFiles::StagedFiles(const Communicator& comm, std::string directory, Writers writers)
     : comm_(&comm), directory_(directory.empty() ? "." : std::move(directory)) {
   try {
     comm_->together([&] {
@@ -69,7 +69,8 @@ StagedFiles::StagedFiles(const Communicator& comm, std::string directory)
       comm_->barrier();  // other ranks may still be removing the directories of an object before
                          // this one
       make_directories_from_rank_zero(directory_);
-      check_writable(directory_);
+      const bool writes = writers == Writers::all_ranks || comm_->rank() == 0;
+      if (writes) check_writable(directory_);
     });
   } catch (...) {
     discard_beyond({});
