@@ -127,7 +127,9 @@ double bytes_of_real(const Plan& plan) {
 
 /// What is loaded of a particle.
 double bytes_per_particle(const Plan& plan) {
-  return (plan.options.by_number ? 3 : 4) * bytes_of_real(plan);
+  const app::ColumnBytes column =
+      app::bytes_read(plan.snapshot, plan.options.types, plan.double_positions);
+  return column.position + (plan.options.by_number ? 0 : column.mass);
 }
 
 /// Of a rank that paints so many particles, besides them and the cells (zhalo/mesh/paint.hpp).

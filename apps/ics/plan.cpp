@@ -37,9 +37,9 @@ app::Estimate<double> estimate_needs(const Plan& plan) {
   const double real = plan.options.double_precision ? sizeof(double) : sizeof(float);
   const auto particles = static_cast<double>(plan.num_particles);
   const auto side = static_cast<double>(plan.options.num);
-  // While they are displaced: coordinates and velocities, two fields, four of modes, the
-  // transforms' memory; and ids.
-  const double each = 14 * real + sizeof(std::uint64_t);
+  // While they are displaced: coordinates and velocities, the linear modes, of each order a
+  // potential and a field, modes that become a field, the transforms' memory; and ids.
+  const double each = (10 + 2 * plan.options.lpt) * real + sizeof(std::uint64_t);
   const double planes = std::ceil(side / plan.ranks.num_ranks);
   app::Estimate<double> estimate;
   estimate.memory_per_rank = planes * side * side * each + rank_bytes;

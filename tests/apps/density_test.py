@@ -720,6 +720,26 @@ class BadInput(DensityCase):
         self.assertAlmostEqual(memory * 2**50 / 12e15, 1, delta=0.01)
         self.assertEqual(self.files(), before)
 
+    def test_dry_run_knows_the_masses_of_the_file(self):
+        """Those of the header take no memory, and of the particles as much as in the file."""
+        snapshot = self.snapshot({1: 5000})
+        memory = {}
+        for kind in (None, "f4", "f8"):
+            if kind:
+                snapshot.mass[1] = snapshot.mass[1].astype(kind)
+            snapshot.write(self.folder / "snapshot_007", masses=bool(kind))
+            if not kind:
+                with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
+                    file["Header"].attrs["MassTable"] = [0.0, 1, 0, 0, 0, 0]
+            for weights in ("mass", "number"):
+                arguments = ("--grid", 8, "--weights", weights, "--dry-run", "-q", "--json", "-")
+                report = json.loads(self.succeed("snapshot_007", *arguments))
+                memory[kind, weights] = report["estimate"]["memory_bytes"]
+        least = memory[None, "number"]
+        for kind, extra in ((None, 0), ("f4", 4), ("f8", 8)):
+            self.assertAlmostEqual(memory[kind, "mass"] - least, 5000 * extra, delta=1)
+            self.assertAlmostEqual(memory[kind, "number"], least, delta=1)
+
     def test_more_bytes_than_integers(self):
         """2^60 cells, of 4 bytes in the file, and of at least 12 in memory."""
         before = self.files()

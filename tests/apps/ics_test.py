@@ -394,6 +394,16 @@ class Output(IcsCase):
         for words in ("262144 = 64^3", "Memory", "Output", "ics.hdf5"):
             self.assertIn(words, output)
 
+    def test_a_dry_run_bounds_what_a_run_takes(self):
+        """Without second order there is no second potential, nor its field."""
+        for order, num_floats in ((1, 12), (2, 14)):
+            arguments = ("--num", 64, "--box", 50, "--lpt", order)
+            self.succeed(*arguments, "-q", "--json", "report.json")
+            report = json.loads((self.folder / "report.json").read_text())
+            columns = 64**3 * (4 * num_floats + 8)
+            self.assertEqual(report["estimate"]["memory_bytes"], columns + 2**25)
+            self.assertLessEqual(report["result"]["peak_pool_bytes"], columns)
+
     def test_a_dry_run_of_far_too_many_says_what_they_need(self):
         status, output, errors = self.run_command("--num", 100000, "--box", 50, "--dry-run")
         self.assertEqual(status, 0)
