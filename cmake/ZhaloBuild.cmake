@@ -13,6 +13,8 @@ if(PROJECT_IS_TOP_LEVEL)
     endforeach()
   endif()
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  # What is installed finds the libraries that it was linked with where these are.
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 endif()
 
 # One rounding on every backend: a * b + c is fused only where the text says fma, and sums keep

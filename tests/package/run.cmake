@@ -28,6 +28,9 @@ file(WRITE "${WORK}/readme.cpp" "${program}")
 set(options "-DREADME_PROGRAM=${WORK}/readme.cpp")
 if(WAY STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install "${ZHALO_BUILD}" --prefix "${WORK}/prefix")
+  if(EXISTS "${WORK}/prefix/bin/fof")  # finds its libraries by itself
+    run(${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH "${WORK}/prefix/bin/fof" --version)
+  endif()
   list(APPEND options -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
        "-DCMAKE_PREFIX_PATH=${WORK}/prefix;${PREFIX_PATH}")
 else()
