@@ -41,6 +41,8 @@ struct ColumnBytes {
   double velocity = 0;  ///< of the types that have any
   double mass = 0;      ///< of the types whose particles have masses of their own
   double id = 0;
+
+  double all() const { return position + velocity + mass + id; }
 };
 ColumnBytes bytes_read(const io::SnapshotInfo& info, const std::vector<int>& types,
                        bool double_positions);

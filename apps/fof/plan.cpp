@@ -128,11 +128,10 @@ Estimate estimate_needs(const Plan& plan) {
   for (const int type : all_types(plan.link_types, plan.attach)) {
     const io::TypeSummary& t = plan.snapshot.types.at(static_cast<std::size_t>(type));
     const auto count = static_cast<std::size_t>(t.count);
-    const std::size_t velocity = t.has_velocities ? 3 * real_bytes : 0;
-    const std::size_t mass = t.uniform_mass ? 0 : real_bytes;
-    const std::size_t id = t.has_ids ? sizeof(std::uint64_t) : 0;
-    estimate.memory += count * (3 * real_bytes + velocity + mass + id +
-                                search_bytes(real_bytes, plan.ranks.num_ranks));
+    const app::ColumnBytes column = app::bytes_read(plan.snapshot, {type}, plan.double_positions);
+    const auto columns = static_cast<std::size_t>(column.all());
+    const auto id = static_cast<std::size_t>(column.id);
+    estimate.memory += count * (columns + search_bytes(real_bytes, plan.ranks.num_ranks));
     const bool attached = std::count(plan.attach.types.begin(), plan.attach.types.end(), type) > 0;
     if (attached) estimate.memory += count * attach_bytes(real_bytes);
     estimate.catalogue_limit += count * id;

@@ -129,11 +129,13 @@ std::size_t row_bytes(const Plan& plan, std::size_t real_bytes) {
 
 /// Positions, masses and velocities as they are read. Masses and velocities also as double, twice:
 /// in the order of the snapshot, and in that of the search.
-std::size_t columns_bytes(const Plan& plan, std::size_t real_bytes) {
-  const std::size_t number = real_bytes + 2 * sizeof(double);
-  const std::size_t velocity = any_needs_velocities(plan.options) ? 3 * number : 0;
-  const std::size_t mass = needs_mass_column(plan) ? number : 0;
-  return 3 * real_bytes + velocity + mass;
+double columns_bytes(const Plan& plan) {
+  const app::ColumnBytes read =
+      app::bytes_read(plan.snapshot, plan.options.types, plan.double_positions);
+  constexpr double twice = 2 * sizeof(double);
+  const double velocity = any_needs_velocities(plan.options) ? read.velocity + 3 * twice : 0;
+  const double mass = needs_mass_column(plan) ? read.mass + twice : 0;
+  return read.position + velocity + mass;
 }
 
 /// Of the run that the rest of the plan describes.
@@ -146,8 +148,9 @@ app::Estimate<std::size_t> estimate_needs(const Plan& plan) {
   const std::size_t results = queries * row_bytes(plan, real_bytes);
   app::Estimate<std::size_t> estimate;
   estimate.output = results + app::header_bytes(plan.num_files);
-  estimate.memory =
-      results + particles * (columns_bytes(plan, real_bytes) + search) + ranks * rank_bytes;
+  const double columns = static_cast<double>(plan.num_particles) * columns_bytes(plan);
+  estimate.memory = results + static_cast<std::size_t>(std::ceil(columns)) + particles * search +
+                    ranks * rank_bytes;
   if (plan.query) estimate.memory += queries * (3 * real_bytes + search);
   estimate.memory_per_rank = (estimate.memory + ranks - 1) / ranks;
   return estimate;

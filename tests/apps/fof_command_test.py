@@ -95,6 +95,27 @@ class Reports(FofCase):
                 (self.folder / report["result"]["files"][1]).stat().st_size,
             )
 
+    def test_estimates_know_the_columns_of_the_file(self):
+        """Velocities and masses in float64 beside positions in float32, and without masses."""
+        with h5py.File(SNAPSHOT) as file:
+            header, group = dict(file["Header"].attrs), file["PartType1"]
+            columns = {name: group[name][:] for name in ("Coordinates", "Velocities")}
+            mass, num = header["MassTable"][1], len(group["Coordinates"])
+        memory = {}
+        for kind in (None, "f4", "f8"):
+            with h5py.File(self.folder / f"mixed_{kind}.hdf5", "w") as file:
+                table = np.zeros(6) if kind else header["MassTable"]
+                file.create_group("Header").attrs.update({**header, "MassTable": table})
+                file["PartType1/Coordinates"] = columns["Coordinates"].astype("f4")
+                file["PartType1/Velocities"] = columns["Velocities"].astype(kind or "f4")
+                if kind:
+                    file["PartType1/Masses"] = np.full(num, mass, kind)
+            report = self.report(f"mixed_{kind}.hdf5", "--meansep", "volume")
+            memory[kind] = report["estimate"]["memory_bytes"]
+            self.assertGreaterEqual(memory[kind], report["result"]["peak_pool_bytes"])
+        self.assertEqual(memory["f4"] - memory[None], num * 4)
+        self.assertEqual(memory["f8"] - memory["f4"], num * (3 + 1) * 4)
+
     def test_text_has_it_all(self):
         text = self.fof(SNAPSHOT)
         for pattern in (

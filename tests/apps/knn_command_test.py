@@ -562,6 +562,21 @@ class Files(KnnCase):
 
 
 class Reports(KnnCase):
+    def test_estimates_know_the_columns_of_the_file(self):
+        """Velocities and masses in float64 take 4 bytes a number more than in float32."""
+        snapshot = self.snapshot({1: 200})
+        memory = {}
+        for kind in (np.float32, np.float64):
+            for columns in (snapshot.vel, snapshot.mass):
+                columns[1] = columns[1].astype(kind)
+            snapshot.write(self.folder / "snapshot_007")
+            for words in ("kth", "density,sigma-v"):
+                arguments = ("-k", 3, "--reduce", words, "--dry-run", "-q", "--json", "-")
+                report = json.loads(self.succeed("snapshot_007", *arguments))
+                memory[kind, words] = report["estimate"]["memory_bytes"]
+        found = [memory[np.float64, w] - memory[np.float32, w] for w in ("kth", "density,sigma-v")]
+        self.assertEqual(found, [0, 200 * (3 + 1) * 4])
+
     def test_json(self):
         self.snapshot({1: 200})
         self.succeed(
