@@ -58,12 +58,9 @@ ExecRequest exec_request(const zhalo_context_options& options) {
 /// Where the context computes, on the stream of the caller if there is one. Collective.
 Exec exec_of(const Communicator& comm, const zhalo_context_options& options) {
   Exec exec = choose_exec(comm, exec_request(options));
-  if (options.stream == nullptr) return exec;
-  auto* const cuda = std::get_if<Cuda>(&exec);
-  validate(cuda != nullptr,
-           "a CUDA stream is given, and the context computes on the host; give ZHALO_CUDA, or no "
-           "stream");
-  cuda->stream = static_cast<CUstream_st*>(options.stream);
+  // A stream has its device, so that the Exec is one.
+  if (options.stream != nullptr)
+    std::get<Cuda>(exec).stream = static_cast<CUstream_st*>(options.stream);
   return exec;
 }
 

@@ -40,9 +40,14 @@ int threads_of(const ExecRequest& request, int fair) {
 
 Exec choose_here(const ExecRequest& request, int node_rank, int fair) {
   validate_enumerator(request.processor, Processor::cuda, "the processor");
-  const int devices = request.processor == Processor::host ? 0 : query_devices().num_devices;
-  if (request.processor != Processor::cuda && devices == 0)
-    return host_exec(threads_of(request, fair));
+  const bool on_host = request.processor == Processor::host;
+  const bool names_device = request.device >= 0;
+  validate(!on_host || !names_device,
+           "device {} is asked for, and the host as the processor; ask for one of them",
+           request.device);
+  const int devices = on_host ? 0 : query_devices().num_devices;
+  const bool needs_device = names_device || request.processor == Processor::cuda;
+  if (!needs_device && devices == 0) return host_exec(threads_of(request, fair));
   const int turn = devices > 0 ? node_rank % devices : 0;
   return cuda_exec(request.device < 0 ? turn : request.device);
 }

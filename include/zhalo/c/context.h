@@ -47,7 +47,8 @@ typedef struct zhalo_context_options {
   /// Threads of the host. 0: OMP_NUM_THREADS if it is set, else this rank's fair share of the
   /// cores.
   int threads;
-  /// Points to the number of the CUDA device. Null: the ranks of a machine take devices in turn.
+  /// Points to the number of the CUDA device, which asks for a device as ZHALO_CUDA does. Null: the
+  /// ranks of a machine take devices in turn.
   const int* device;
   /// Longest wait for other ranks, in seconds. After that they are lost: ZHALO_COMMUNICATION_ERROR.
   /// 0: the environment variable ZHALO_TIMEOUT, else half an hour. Negative: no limit.
@@ -62,8 +63,8 @@ typedef struct zhalo_context_options {
 /// Makes a context of all ranks of `comm`. Collective. The caller has initialised MPI. zhalo talks
 /// on a duplicate of the communicator, and ends neither MPI nor the process. `*context` is null
 /// after an error. ZHALO_INPUT_ERROR if MPI is not initialised, `comm` is MPI_COMM_NULL, an option
-/// makes no sense, or a stream is given for the host or without its device; ZHALO_DEVICE_ERROR if a
-/// device was asked for and cannot be used.
+/// makes no sense, a device is named for ZHALO_HOST, or a stream is given without its device;
+/// ZHALO_DEVICE_ERROR if a device was asked for and cannot be used.
 int zhalo_context_create(MPI_Comm comm, const zhalo_context_options* options,
                          zhalo_context** context);
 /// The same for the handle of a communicator in Fortran: an INTEGER, or the member MPI_VAL of

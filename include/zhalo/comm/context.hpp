@@ -40,10 +40,11 @@ enum class Processor {
 
 struct ExecRequest {
   Processor processor = Processor::automatic;
-  /// Number of the CUDA device among those that the process sees. Negative: the ranks of a machine
-  /// take the devices in turn, so rank r of the machine takes device r modulo the number of
-  /// devices. If each rank sees only one device (CUDA_VISIBLE_DEVICES, Slurm's --gpus-per-task),
-  /// this is device 0 for all. Several ranks may share a device.
+  /// Number of the CUDA device among those that the process sees. A number asks for a device, as
+  /// Processor::cuda does. Negative: the ranks of a machine take the devices in turn, so rank r of
+  /// the machine takes device r modulo the number of devices. If each rank sees only one device
+  /// (CUDA_VISIBLE_DEVICES, Slurm's --gpus-per-task), this is device 0 for all. Several ranks may
+  /// share a device.
   int device = -1;
   /// Host threads. 0: this rank's fair share of the cores, fair_threads(). Negative:
   /// OMP_NUM_THREADS if it is set, else as 0.
@@ -53,7 +54,8 @@ struct ExecRequest {
 /// Chooses where this rank computes. The rule is the same on all ranks; each applies it to the
 /// devices and cores of its machine. A code that has chosen a device itself gives it in
 /// `request.device`. The thread's current device does not change. Collective. Throws DeviceError if
-/// a requested device cannot be used, and InputError for more than 4096 threads.
+/// a requested device cannot be used, and InputError for more than 4096 threads and for a device
+/// that is named for the host.
 Exec choose_exec(const Communicator& comm, const ExecRequest& request = {});
 
 /// Number of threads for this rank with which the ranks of a machine together use no more threads

@@ -38,10 +38,14 @@ static void check_contexts(void) {
                "without its device");
   const int device = 4000;
   options = (zhalo_context_options){
-      .processor = ZHALO_HOST, .device = &device, .stream = rank == 0 ? &stream : NULL};
+      .processor = ZHALO_HOST, .device = rank == 0 ? &device : NULL, .stream = NULL};
   EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_INPUT_ERROR,
-               "the context computes on the host");
+               "device 4000 is asked for, and the host");
   options = (zhalo_context_options){.processor = ZHALO_CUDA, .device = &device};
+  EXPECT_STATUS(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_DEVICE_ERROR);
+  options = (zhalo_context_options){.device = &device};
+  EXPECT_STATUS(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_DEVICE_ERROR);
+  options = (zhalo_context_options){.device = &device, .stream = &stream};
   EXPECT_STATUS(zhalo_context_create(MPI_COMM_WORLD, &options, &context), ZHALO_DEVICE_ERROR);
   EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, NULL, NULL), ZHALO_INPUT_ERROR, "null");
   EXPECT_ERROR(zhalo_context_is_on_device(NULL, NULL), ZHALO_INPUT_ERROR, "context is null");

@@ -122,8 +122,9 @@ TEST_CASE("ranks of one machine share its cores; what the user says wins") {
 TEST_CASE("devices are taken in turn; one that is not there is an error of all ranks") {
   const Communicator comm(MPI_COMM_WORLD);
   const int devices = query_devices().num_devices;
-  CHECK_THROWS_AS(choose_exec(comm, {.processor = Processor::cuda, .device = devices}),
-                  DeviceError);
+  for (const Processor processor : {Processor::cuda, Processor::automatic})
+    CHECK_THROWS_AS(choose_exec(comm, {.processor = processor, .device = devices}), DeviceError);
+  CHECK_THROWS_AS(choose_exec(comm, {.processor = Processor::host, .device = 0}), InputError);
   const Exec exec = choose_exec(comm);
   REQUIRE(std::holds_alternative<Cuda>(exec) == (devices > 0));
   if (devices > 0) CHECK(std::get<Cuda>(exec).device == comm.node_rank() % devices);
