@@ -110,7 +110,7 @@ struct Result : app::CommonResult {
   std::vector<Index> members_by_type;
   std::string checksum;  ///< of the catalogue: the same for any ranks, threads and files
   app::ReadPerRank particles;
-  std::vector<GroupRow> largest;  ///< of rank 0's rows, at most ten
+  std::vector<GroupRow> largest;  ///< at most ten; on rank 0
   Exchanged exchanged;
 };
 

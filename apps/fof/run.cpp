@@ -204,13 +204,21 @@ void write(const Context& context, const Found<Real>& found, const Plan& plan,
                    plan.files);
 }
 
-std::vector<GroupRow> first_rows(const Catalogue& catalogue, std::size_t max_rows) {
-  std::vector<GroupRow> rows;
-  for (std::size_t i = 0; i < std::min(max_rows, catalogue.length.size()); ++i) {
+/// Of all ranks, on rank 0. Collective.
+std::vector<GroupRow> first_rows(const Communicator& comm, const Catalogue& catalogue,
+                                 Index max_rows) {
+  std::vector<GroupRow> own;
+  for (std::size_t i = 0; i < catalogue.length.size(); ++i) {
+    if (catalogue.first_group + static_cast<Index>(i) >= max_rows) break;
     const HaloProperties& halo = catalogue.properties[i];
-    rows.push_back({catalogue.length[i], halo.mass, halo.centre, std::nullopt});
-    if (catalogue.has_velocities) rows.back().velocity = halo.velocity;
+    own.push_back({catalogue.length[i], halo.mass, halo.centre, std::nullopt});
+    if (catalogue.has_velocities) own.back().velocity = halo.velocity;
   }
+  std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
+  counts[0] = static_cast<Index>(own.size());
+  const ExchangePlan plan = comm.plan_exchange(counts);
+  std::vector<GroupRow> rows(static_cast<std::size_t>(plan.num_received()));
+  comm.exchange(host_exec(), plan, Span<const GroupRow>(own), Span<GroupRow>(rows));
   return rows;
 }
 
@@ -274,7 +282,7 @@ Result result_of(const Communicator& comm, const Catalogue& catalogue) {
   result.num_members = catalogue.num_members_total;
   result.checksum = fmt::format("{:016x}", catalogue.checksum);
   result.members_by_type = count_by_type(comm, catalogue);
-  result.largest = first_rows(catalogue, 10);
+  result.largest = first_rows(comm, catalogue, 10);
   return result;
 }
 

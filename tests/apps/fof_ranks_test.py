@@ -277,6 +277,19 @@ class Reports(FofCase):
         self.check_bytes_sent(exchanged, 4)
         self.assertEqual(result["num_files"], 4)
 
+    def test_largest_groups_are_the_first_of_all_ranks(self):
+        """Also where no rank has ten rows of the catalogue, or some have none."""
+        for min_size in (1000, 2500):
+            for ranks in (1, 4):
+                options = ("-q", "--min-size", min_size, "--json", "report.json")
+                self.fof(self.SNAPSHOT, *options, launcher=on(ranks))
+                result = json.loads((self.folder / "report.json").read_text())["result"]
+                columns = Catalogue(str(self.folder / "fof_output")).columns
+                self.assertEqual(
+                    [(group["length"], group["centre"]) for group in result["largest_groups"]],
+                    list(zip(columns["GroupLen"].tolist(), columns["GroupPos"].tolist()))[:10],
+                )
+
     def check_bytes_sent(self, exchanged, ranks):
         """Each particle is sent at most once, and then only ghosts and edges. The figure ends with
         the linking. So many particles move that a second time would exceed the bound."""
