@@ -32,7 +32,8 @@ nb::object as_numpy(nb::handle values) {
   const nb::object native = numpy.attr("asarray")(
       array, nb::arg("dtype") = array.attr("dtype").attr("newbyteorder")("="));
   const bool is_empty = nb::cast<std::int64_t>(native.attr("size")) == 0;
-  if (is_empty || !has_odd_stride(native)) return native;
+  const bool is_aligned = nb::cast<bool>(native.attr("flags").attr("aligned"));
+  if (is_empty || (is_aligned && !has_odd_stride(native))) return native;
   return native.attr("copy")();
 }
 

@@ -75,8 +75,9 @@ class Owned {
 int precision_of(nb::handle dtype);
 
 using Array = nb::ndarray<nb::ro, nb::device::cpu>;
-/// What was given as an array of numpy, in this machine's byte order and with positive strides of
-/// whole elements: without a copy where it is that already. InputError for masked elements.
+/// What was given as an array of numpy, aligned, in this machine's byte order and with positive
+/// strides of whole elements: without a copy where it is that already. InputError for masked
+/// elements.
 nb::object as_numpy(nb::handle values);
 /// Whether it is a number (or what else numpy takes for one value), and no array.
 bool is_one_value(nb::handle value);

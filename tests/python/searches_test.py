@@ -31,6 +31,14 @@ def in_records(rows):
     return records["position"]
 
 
+def unaligned(rows):
+    """The same rows, one byte behind the place of a number."""
+    shifted = np.zeros(rows.nbytes + 1, np.uint8)[1:].view(rows.dtype).reshape(rows.shape)
+    shifted[:] = rows
+    assert not shifted.flags.aligned
+    return shifted
+
+
 class Groups(unittest.TestCase):
     def test_labels_in_any_array(self):
         shapes = {
@@ -42,6 +50,7 @@ class Groups(unittest.TestCase):
             "other byte order": lambda rows: rows.astype(rows.dtype.newbyteorder()),
             "list": lambda rows: rows.tolist(),
             "packed records": in_records,
+            "unaligned": unaligned,
             "mapped to one place": lambda rows: np.broadcast_to(rows[0], rows.shape),
         }
         for dtype in (np.float32, np.float64):
