@@ -108,10 +108,25 @@ Given given_of(nb::handle particles, nb::handle box, const Number& min_length) {
   given.species = species_of(particles, given.made);
   for (const Particles* one : given.species) given.views.push_back(one->view());
   given.box = box_of(box);
-  if (given.box.num_axes == 2 && given.views[0].dimensions == 3)
-    refuse("the box has 2 axes, and positions have 3; give lengths for 3 axes");
   given.options.min_length = min_length.value("min_length");
   return given;
+}
+
+/// An empty list does not say how many axes its positions have: those of other ranks do, or the
+/// box. Collective.
+void agree_on_dimensions(const Context& context, Given& given) {
+  std::optional<std::string> own;
+  for (const zhalo_particles& one : given.views)
+    if (one.num > 0) own = std::to_string(one.dimensions);
+  const std::string found = context.shared(own);
+  const int dimensions = found.empty() ? given.box.num_axes : std::stoi(found);
+  for (zhalo_particles& one : given.views)
+    if (one.num == 0 && dimensions > 0) one.dimensions = dimensions;
+  context.agreed([&] {
+    if (given.box.num_axes == 2 && given.views[0].dimensions == 3)
+      refuse("the box has 2 axes, and positions have 3; give lengths for 3 axes");
+    return true;
+  });
 }
 
 /// Types are 0 where nobody gives any. zhalo sees to velocities and masses. Collective.
@@ -133,13 +148,18 @@ Domain make_domain(nb::object particles, nb::object box, const Context* context,
                    const Number& min_length) {
   const Context of =
       context != nullptr ? *context : nb::cast<const Context&>(nb::type<Context>()());
-  const Given given = of.agreed([&] { return given_of(particles, box, min_length); });
+  Given given = of.agreed([&] { return given_of(particles, box, min_length); });
+  agree_on_dimensions(of, given);
   agree_on_types(of, given);
-  return {of, Owned<zhalo_domain, zhalo_domain_destroy>(of, [&](zhalo_domain** domain) {
-            return zhalo_domain_create(of.handle->get(), given.views.data(),
-                                       static_cast<int>(given.views.size()), &given.box.view,
-                                       &given.options, domain);
-          })};
+  return {of,
+          Owned<zhalo_domain, zhalo_domain_destroy>(of,
+                                                    [&](zhalo_domain** domain) {
+                                                      return zhalo_domain_create(
+                                                          of.handle->get(), given.views.data(),
+                                                          static_cast<int>(given.views.size()),
+                                                          &given.box.view, &given.options, domain);
+                                                    }),
+          given.views[0].dimensions};
 }
 
 std::string shown_axes(const Box& box, const double* values) {

@@ -12,6 +12,7 @@ using Lists = Owned<zhalo_neighbours, zhalo_neighbours_destroy>;
 struct Search {
   const Domain& domain;
   std::optional<Particles> points;
+  zhalo_particles view{};  ///< of the points
   zhalo_neighbour_options options{};
   std::size_t num_queries = 0;  ///< of this rank
 
@@ -35,6 +36,8 @@ struct Search {
     if (name == "float64" && domain.precision() == ZHALO_FLOAT && !is_empty)
       refuse("points must be float32, as the particles are: points.astype(numpy.float32)");
     points.emplace(rows, nb::none(), nb::none(), nb::none());
+    view = points->view();
+    if (is_empty) view.dimensions = domain.dimensions;  // an empty list does not say it
   }
 
   void set_k(const WholeNumber& k) {
@@ -52,7 +55,7 @@ struct Search {
     if (!(options.max_radius > 0) || std::isinf(options.max_radius))
       refuse("radius is " + shown(radius.given) + " (must be positive and finite)");
   }
-  const zhalo_particles* points_or_null() const { return points ? &points->view() : nullptr; }
+  const zhalo_particles* points_or_null() const { return points ? &view : nullptr; }
 };
 
 /// Distances and indices of the lists: (queries, k) each.

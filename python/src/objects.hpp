@@ -84,6 +84,8 @@ class Particles {
  private:
   /// (num, dimensions) numbers as columns.
   void set_rows(zhalo_column* columns, nb::handle rows, const char* what);
+  /// Whether the caller gave it. Of no particles any empty array is as good as none.
+  bool is_to_set(nb::handle column) const;
   void set_masses(nb::handle masses);
   void set_types(nb::handle types);
   Array keep(nb::handle values);
@@ -99,6 +101,7 @@ class Particles {
 struct Domain {
   Context context;
   Owned<zhalo_domain, zhalo_domain_destroy> handle;
+  int dimensions = 3;
 
   zhalo_domain_counts counts(int species) const {
     zhalo_domain_counts counts{};

@@ -34,10 +34,15 @@ Particles::Particles(nb::handle positions, nb::handle velocities, nb::handle mas
   view_.num = shape[0];
   view_.dimensions = static_cast<int>(shape[1]);
   set_rows(view_.position, rows, "positions");
-  if (!velocities.is_none()) set_rows(view_.velocity, velocities, "velocities");
-  if (!masses.is_none()) set_masses(masses);
-  if (!types.is_none()) set_types(types);
+  if (is_to_set(velocities)) set_rows(view_.velocity, velocities, "velocities");
+  if (is_to_set(masses)) set_masses(masses);
+  if (is_to_set(types)) set_types(types);
   has_types_ = !types.is_none();
+}
+
+bool Particles::is_to_set(nb::handle column) const {
+  if (column.is_none()) return false;
+  return view_.num > 0 || nb::cast<std::int64_t>(as_numpy(column).attr("size")) > 0;
 }
 
 Array Particles::keep(nb::handle values) {

@@ -45,6 +45,7 @@ REFUSED = {
     "0 to 255": lambda: zhalo.Particles(POSITIONS, types=np.full(100, 256)),
     "types is 1000": lambda: zhalo.Particles(POSITIONS, types=10**30),
     "types is 256": lambda: zhalo.Particles(POSITIONS, types=256),
+    "0 positions and 3 masses": lambda: zhalo.Particles([], masses=np.ones(3)),
     "masses is 'heavy'": lambda: zhalo.Particles(POSITIONS, masses="heavy"),
     "types must be 0": lambda: zhalo.Particles(POSITIONS, types=np.full(100, 2**63, np.uint64)),
     "elements of object": lambda: zhalo.Domain(POSITIONS.astype(object), 1.0),
@@ -200,6 +201,7 @@ class Arguments(unittest.TestCase):
         mixed = zhalo.Domain(POSITIONS, zhalo.Box([1, 1, 0], periodic=axes))
         self.assertEqual(mixed.knn(2)[1].shape, (100, 2))
         self.assertEqual(zhalo.Domain([], 1.0).num(), 0)
+        self.assertEqual(zhalo.Domain(zhalo.Particles([], [], [], []), (1, 1)).num(), 0)
         self.assertIn("GroupPos", HALOES)
         self.assertNotIn("GroupVel", HALOES)
 

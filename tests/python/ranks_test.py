@@ -132,6 +132,25 @@ for other in (ids.astype(np.float32), np.zeros((len(mine), 2), np.uint32)):
         assert comm.size < 3
     except zhalo.InputError as error:
         assert str(error).startswith(f"rank {comm.size - 1}: the array's type and shape"), error
+# A rank without particles may give empty lists for everything, in three dimensions and in two.
+def or_nothing(values):
+    return values if len(mine) else []
+
+for axes in (2, 3):
+    rows, ones = mine[:, :axes], np.ones(len(mine))
+    columns = (rows, rows, ones, ones.astype(int))
+    for box in (1.0, (1.0,) * axes, None):
+        shaped = zhalo.Domain(zhalo.Particles(*columns), box, context)
+        lists = zhalo.Domain(zhalo.Particles(*map(or_nothing, columns)), box, context)
+        found, wanted = (
+            of.friends_of_friends(0.05).catalogue(2, num_types=2) for of in (lists, shaped)
+        )
+        assert found.checksum == wanted.checksum and found.has_velocities
+        np.testing.assert_array_equal(
+            lists.knn(3, points=or_nothing(rows))[1], shaped.knn(3, points=rows)[1]
+        )
+    for nothing in (zhalo.Domain([], (1.0,) * axes, context), zhalo.Domain([], 1.0, context)):
+        assert nothing.num_total() == 0 and nothing.knn(2)[1].shape == (0, 2)
 assert domain.knn(4)[1].shape == (domain.num(), 4)  # and the context goes on
 """
 
