@@ -25,6 +25,7 @@
 #include "apps/report/report.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory.hpp"
+#include "zhalo/core/waited_time.hpp"
 
 namespace zhalo::app {
 namespace {
@@ -162,21 +163,24 @@ class Watch {
   }
 
  private:
-  static std::chrono::seconds patience() {
+  static int patience() {  // seconds
     constexpr int longest = 300;
     const int timeout = number_from_environment("ZHALO_TIMEOUT", longest);
-    return std::chrono::seconds(timeout > 0 ? std::min(timeout, longest) : longest);
+    return timeout > 0 ? std::min(timeout, longest) : longest;
   }
 
   void wait(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    const auto limit = patience() + std::chrono::seconds(2) * std::min(rank_, 3);
-    if (done_.wait_for(lock, stop, limit, [&] { return stop.stop_requested(); }) ||
-        stop.stop_requested())
-      return;
+    constexpr auto look = std::chrono::milliseconds(100);
+    const int limit = patience() + 2 * std::min(rank_, 3);
+    WaitedTime waited;
+    while (waited.look() < limit) {
+      done_.wait_for(lock, stop, look, [] { return false; });
+      if (stop.stop_requested()) return;
+    }
     put(fmt::format("{}: error: other ranks did not end within {} s{}; look for a node that failed "
                     "or hangs\n",
-                    command_, patience().count(),
+                    command_, patience(),
                     status_ == 0 ? " after the results were in their places: these are whole" : ""),
         stderr);
     std::_Exit(status_ == 0 ? exit_ranks_lost : status_);

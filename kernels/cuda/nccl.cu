@@ -1,6 +1,5 @@
 // Messages between devices by NCCL.
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <thread>
 #include <utility>
@@ -11,12 +10,13 @@
 #include "kernels/memory.hpp"
 #include "kernels/nccl.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/waited_time.hpp"
 
 namespace zhalo::kernels {
 namespace {
 
 /// A communicator that is no more needed ends in an orderly way if it does so soon.
-constexpr auto end_patience = std::chrono::seconds(2);
+constexpr double end_patience = 2;  // seconds
 
 /// Throws what NCCL says, but for work that goes on.
 void check_nccl(NcclResult result, const char* call, NcclCommunicator* comm = nullptr) {
@@ -98,10 +98,9 @@ class Link final : public NcclLink {
   bool becomes_quiet() const {
     Event end;
     end.record(stream_);
-    const auto start = std::chrono::steady_clock::now();
+    WaitedTime waited;
     while (!end.is_reached()) {
-      if (max_wait_.count() > 0 && std::chrono::steady_clock::now() - start > max_wait_)
-        return false;
+      if (max_wait_ > 0 && waited.look() > max_wait_) return false;
       std::this_thread::yield();
     }
     return true;
@@ -188,9 +187,9 @@ class Link final : public NcclLink {
       const bool is_idle = waiting_.empty() && started_.empty();
       if (comm_ == nullptr || !is_idle || is_working()) return static_cast<void>(give_up());
       check_nccl(nccl().finalize(comm_), "ncclCommFinalize", comm_);
-      const auto latest = std::chrono::steady_clock::now() + end_patience;
+      WaitedTime waited;
       while (is_working()) {
-        if (std::chrono::steady_clock::now() > latest) return static_cast<void>(give_up());
+        if (waited.look() > end_patience) return static_cast<void>(give_up());
         std::this_thread::yield();
       }
       static_cast<void>(nccl().destroy(std::exchange(comm_, nullptr)));
@@ -201,7 +200,7 @@ class Link final : public NcclLink {
 
   int device_ = 0;
   OwnStream stream_;
-  std::chrono::duration<double> max_wait_;  ///< 0: no limit
+  double max_wait_;  ///< in seconds; 0: no limit
   NcclCommunicator* comm_ = nullptr;
   std::deque<Started> waiting_;  ///< the first may be issued
   std::deque<Event> started_;    ///< whose work is in the stream

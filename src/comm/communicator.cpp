@@ -15,6 +15,7 @@
 #include "kernels/memory.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/waited_time.hpp"
 
 namespace zhalo {
 
@@ -54,22 +55,19 @@ void Communicator::State::need_whole(const char* operation) const {
 }
 
 void Communicator::State::wait_until(const char* operation, const std::function<Seen()>& look) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto patience = std::chrono::milliseconds(5);
+  constexpr double patience = 5e-3;
   constexpr auto nap = std::chrono::microseconds(50);
-  auto last_progress = Clock::now();
+  WaitedTime waited_time;
   while (true) {
     const Seen seen = look();
     if (seen == Seen::all) return;
-    const auto now = Clock::now();
-    if (seen == Seen::progress) last_progress = now;
-    const auto waited = now - last_progress;
+    if (seen == Seen::progress) waited_time = {};
+    const double waited = waited_time.look();
     if (waited < patience) {
       sched_yield();  // ranks may share cores
       continue;
     }
-    if (options.timeout_seconds > 0 &&
-        waited > std::chrono::duration<double>(options.timeout_seconds)) {
+    if (options.timeout_seconds > 0 && waited > options.timeout_seconds) {
       const std::string why = fmt::format(
           "{}{}{} has waited for other ranks for {:g} s: one of them has ended, hangs, or needs "
           "longer; look at the other ranks' messages, or raise the limit: the timeout of the "

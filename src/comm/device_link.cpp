@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "src/comm/state.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/waited_time.hpp"
 
 namespace zhalo {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr const char* link_operation = "exchange between devices";
 constexpr int note_tag = 5;
 /// MPI is always there: nobody waits half an hour for a network that NCCL does not find.
-constexpr auto longest_to_make = std::chrono::seconds(120);
+constexpr double longest_to_make = 120;  // seconds
 constexpr const char* another_rank = "another rank failed";
 
 /// What one rank says of itself before a link is made.
@@ -97,17 +97,16 @@ double LinkedRanks::max_wait_seconds() const { return comm_.state_->options.time
 
 std::string LinkedRanks::wait(const std::function<bool()>& is_done) const {
   using Seen = Communicator::State::Seen;
-  using Clock = std::chrono::steady_clock;
   Communicator::State& state = *comm_.state_;
   const FailureNotes notes(*state.network);
   const double limit = max_wait_seconds();
-  const auto start = Clock::now();
+  WaitedTime waited;
   try {
     bool others_failed = false;
     state.wait_until(link_operation, [&] {
       others_failed = notes.has_arrived();
       if (others_failed || is_done()) return Seen::all;
-      if (limit > 0 && Clock::now() - start > std::chrono::duration<double>(limit))
+      if (limit > 0 && waited.look() > limit)
         throw CommunicationError(fmt::format("NCCL was not done within {:g} s", limit));
       return Seen::nothing;
     });
@@ -197,9 +196,9 @@ void LinkedRanks::make_links(const Exec& exec) const {
   attempt.try_to([&] {
     link.nccl = kernels::make_nccl_link(cuda, id, {rank, size, max_wait_seconds()});
   });
-  const auto latest = std::chrono::steady_clock::now() + longest_to_make;
+  WaitedTime waited;
   const auto in_time = [&](bool is_done) {
-    if (std::chrono::steady_clock::now() > latest)
+    if (waited.look() > longest_to_make)
       throw CommunicationError("NCCL has not connected the devices within 120 s");
     return is_done;
   };

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <thread>
 
 #include "kernels/memory.hpp"
 #include "kernels/on.hpp"
 #include "src/comm/state.hpp"
+#include "zhalo/core/waited_time.hpp"
 
 namespace zhalo {
 namespace {
@@ -31,8 +31,8 @@ class Probe {
 
   /// False after an error, or if it takes too long.
   bool wait(double seconds) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    while (ok_ && std::chrono::steady_clock::now() < end) {
+    WaitedTime waited;
+    while (ok_ && waited.look() < seconds) {
       bool all = true;
       for (MPI_Request& request : requests_) {
         int done = 0;

@@ -18,11 +18,10 @@
 #include "src/comm/state.hpp"
 #include "src/comm/thread_group.hpp"
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/waited_time.hpp"
 
 namespace zhalo {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int max_ranks = 1024;
 /// When one rank has given up, those that are still at work need so long to notice.
@@ -73,13 +72,11 @@ class Team {
   /// Waits for all; once one of them has given up, only so long. Returns which have ended.
   std::vector<bool> wait(double seconds_to_leave) {
     constexpr auto look = std::chrono::milliseconds(20);
-    std::optional<Clock::time_point> latest;
+    std::optional<WaitedTime> since_given_up;
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, look, [&] { return have_all_ended(); })) {
-      if (latest && Clock::now() > *latest) break;
-      if (!latest && group_->is_given_up())
-        latest = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                    std::chrono::duration<double>(seconds_to_leave));
+      if (since_given_up && since_given_up->look() > seconds_to_leave) break;
+      if (!since_given_up && group_->is_given_up()) since_given_up.emplace();
     }
     std::vector<bool> have_ended;
     for (const ThreadState& state : states_) have_ended.push_back(state.has_ended);
