@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <random>
 
@@ -28,6 +30,32 @@ struct Name {
   throw Error(fmt::format("{} failed for shared memory: {}", call, std::strerror(error)));
 }
 
+/// Within it no signal reaches this thread: a call that takes long would end with EINTR.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+/// Beyond it the system sends SIGXFSZ, which would end the process.
+void check_file_limit(std::size_t bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes > limit.rlim_cur)
+    throw Error(
+        fmt::format("shared memory of {} bytes is a file, and files of this process have at most "
+                    "{} bytes (ulimit -f)",
+                    bytes, limit.rlim_cur));
+}
+
 class File {
  public:
   File(const char* name, int flags) : descriptor_(shm_open(name, flags, S_IRUSR | S_IWUSR)) {
@@ -37,10 +65,13 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  /// All of it really exists: touching it later cannot fail for want of room.
+  /// All of it really exists: touching it later cannot fail for want of room. In pieces, so that
+  /// signals need not wait long.
   void reserve(std::size_t bytes) const {
-    const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(bytes));
-    if (error != 0) fail("posix_fallocate", error);
+    constexpr std::size_t piece = std::size_t{16} << 20;
+    check_file_limit(bytes);
+    for (std::size_t first = 0; first < bytes; first += piece)
+      reserve(first, std::min(piece, bytes - first));
   }
   std::shared_ptr<std::byte> map(std::size_t bytes) const {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
@@ -49,6 +80,14 @@ class File {
   }
 
  private:
+  void reserve(std::size_t first, std::size_t bytes) const {
+    const WithoutSignals without;
+    int error = EINTR;
+    while (error == EINTR)  // SIGSTOP and debuggers come through
+      error = posix_fallocate(descriptor_, static_cast<off_t>(first), static_cast<off_t>(bytes));
+    if (error != 0) fail("posix_fallocate", error);
+  }
+
   int descriptor_;
 };
 
