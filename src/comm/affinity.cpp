@@ -4,10 +4,12 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "src/comm/state.hpp"
+#include "src/core/cores.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -67,12 +69,10 @@ int fair_threads_of(const cpu_set_t& mine, const std::vector<cpu_set_t>& all) {
 
 int fair_threads(const Communicator& comm) {
   const Communicator machine = comm.split_by_machine();
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  // Fails on machines of more cores than a cpu_set_t knows: divided evenly there.
-  const bool known = sched_getaffinity(0, sizeof mine, &mine) == 0;
+  const std::optional<cpu_set_t> known = cores_of_process();
+  const cpu_set_t mine = known.value_or(cpu_set_t{});
   const std::vector<cpu_set_t> all = machine.all_gather(mine);
-  if (machine.min(Index{known ? 1 : 0}) == 0)
+  if (machine.min(Index{known ? 1 : 0}) == 0)  // divided evenly
     return std::max(1, available_threads() / machine.size());
   return fair_threads_of(mine, all);
 }

@@ -1,11 +1,13 @@
 #include "zhalo/core/exec.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <thread>
+#include <vector>
 
 #include "kernels/memory.hpp"
 #include "kernels/on.hpp"
+#include "kernels/threads.hpp"
+#include "src/core/cores.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/for_each.hpp"
@@ -14,9 +16,20 @@ namespace zhalo {
 
 DeviceReport query_devices() { return kernels::query_devices(); }
 
-int available_threads() {
+std::optional<cpu_set_t> cores_of_process() {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  CPU_ZERO(&set);
+  const std::vector<int> bound = kernels::cores_of_bound_threads();
+  for (const int core : bound) {
+    if (core < 0 || core >= CPU_SETSIZE) return std::nullopt;
+    CPU_SET(static_cast<std::size_t>(core), &set);
+  }
+  if (bound.empty() && sched_getaffinity(0, sizeof set, &set) != 0) return std::nullopt;
+  return set;
+}
+
+int available_threads() {
+  if (const auto cores = cores_of_process()) return CPU_COUNT(&*cores);
   const unsigned threads = std::thread::hardware_concurrency();
   return threads == 0 ? 1 : static_cast<int>(threads);
 }

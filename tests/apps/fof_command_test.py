@@ -244,6 +244,11 @@ class Options(FofCase):
 
         available = len(os.sched_getaffinity(0))
         self.assertEqual(threads(OMP_NUM_THREADS=None), available)
+        # OpenMP binds the first thread to one core then.
+        for bound in ({"OMP_PROC_BIND": "close"}, {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}):
+            self.assertEqual(threads(OMP_NUM_THREADS=None, **bound), available)
+        first = min(os.sched_getaffinity(0))
+        self.assertEqual(threads(OMP_NUM_THREADS=None, OMP_PLACES=f"{{{first}}}"), 1)
         self.assertEqual(threads(OMP_NUM_THREADS="3"), 3)
         self.assertEqual(threads(OMP_NUM_THREADS="5,2"), 5)
         self.assertEqual(threads("--threads", 4, OMP_NUM_THREADS="3"), 4)

@@ -53,7 +53,7 @@ void wait(const Exec& exec) noexcept;
 /// The memory pool of the Exec. InputError if there is none.
 const std::shared_ptr<MemoryPool>& memory(const Exec& exec);
 
-/// Number of threads that the process may use: that of its affinity mask, not that of the machine.
+/// Number of threads that the process may use: cores of its affinity mask, or of OpenMP's places.
 int available_threads();
 
 }  // namespace zhalo
