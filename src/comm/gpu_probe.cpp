@@ -45,18 +45,25 @@ class Probe {
     return false;
   }
 
-  /// Lets go of what is still under way. A receive ends when it is cancelled; a send may still read
-  /// its number.
-  bool abandon_receive() {
-    if (requests_[0] == MPI_REQUEST_NULL) return false;
-    MPI_Cancel(&requests_[0]);
-    MPI_Wait(&requests_[0], MPI_STATUS_IGNORE);
-    return true;
+  bool is_under_way() const {
+    return std::any_of(requests_.begin(), requests_.end(),
+                       [](MPI_Request request) { return request != MPI_REQUEST_NULL; });
   }
-  bool abandon_send() {
-    if (requests_[1] == MPI_REQUEST_NULL) return false;
-    MPI_Request_free(&requests_[1]);
-    return true;
+  /// Lets go of what is still under way. Returns whether MPI may still use the numbers. A receive
+  /// ends when it is cancelled, unless its message has begun to come.
+  bool abandon(double seconds) {
+    if (requests_[0] != MPI_REQUEST_NULL) {
+      MPI_Cancel(&requests_[0]);
+      WaitedTime waited;
+      int done = 0;
+      while (done == 0 && waited.look() < seconds &&
+             MPI_Test(&requests_[0], &done, MPI_STATUS_IGNORE) == MPI_SUCCESS)
+        std::this_thread::yield();
+    }
+    const bool keeps_numbers = is_under_way();
+    for (MPI_Request& request : requests_)
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    return keeps_numbers;
   }
 
  private:
@@ -80,8 +87,8 @@ void Communicator::probe_gpu_aware(const Exec& exec) const {
   Probe probe(mpi_handle(*this), state_->probe_room.data(), static_cast<int>(before),
               (rank_ + 1) % size_);
   bool arrived = probe.wait(seconds);
-  const bool keeps_room = probe.abandon_send();
-  state_->has_lost_messages = probe.abandon_receive() || keeps_room;
+  state_->has_lost_messages = probe.is_under_way();
+  const bool keeps_room = probe.abandon(seconds / 4);  // others wait for this rank meanwhile
   arrived = arrived && to_host(exec, state_->probe_room)[1] == before;
   state_->gpu_aware = min(Index{arrived ? 1 : 0}) == 1;
   state_->gpu_aware_is_claimed = false;

@@ -10,7 +10,9 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 
-void check_transport(DeviceMpi kind, bool is_aware, double timeout_seconds = 60) {
+/// Returns the memory of the device.
+std::shared_ptr<MemoryPool> check_transport(DeviceMpi kind, bool is_aware,
+                                            double timeout_seconds = 60) {
   device_mpi = kind;
   Context context;
   REQUIRE(find_device(context, {.timeout_seconds = timeout_seconds}));
@@ -18,11 +20,12 @@ void check_transport(DeviceMpi kind, bool is_aware, double timeout_seconds = 60)
   check_groups(context);
   const bool has_messages = context.comm.size() > 1;
   CHECK(context.comm.is_gpu_aware() == (is_aware || !has_messages));
-  if (!has_messages) return;
+  if (!has_messages) return memory(context.exec);
   CHECK((calls_with_device > 0));
   const int before = calls_with_device;
   check_groups(context);
   CHECK((calls_with_device > before) == is_aware);
+  return memory(context.exec);
 }
 
 }  // namespace
@@ -45,4 +48,14 @@ TEST_CASE(
     "message") {
   const Communicator world(MPI_COMM_WORLD);
   check_transport(world.rank() == 1 ? DeviceMpi::fails : DeviceMpi::is_right, false, 5);
+}
+
+TEST_CASE("an MPI whose messages of devices neither arrive nor can be cancelled is found out") {
+  const std::shared_ptr<MemoryPool> pool = check_transport(DeviceMpi::hangs, false, 5);
+  REQUIRE(places_of_abandoned.size() == 1);
+  // It is kept as long as the process lives. The emulated device wants all back before that.
+  CHECK(pool->bytes_in_use() > 0);
+  pool->deallocate(static_cast<Index*>(places_of_abandoned.front()) - 1);
+  CHECK(pool->bytes_in_use() == 0);
+  pool->release();
 }

@@ -21,10 +21,15 @@ struct Received {
 
 std::map<MPI_Request, Received> received;
 std::map<MPI_Request, std::vector<char>> sent;
+std::vector<Received> abandoned;  // into which MPI may still write
 
 void copy_of_device(void* to, const void* from, int num, int device) {
   const zhalo::emulated::AccessScope scope(device);
   std::copy_n(static_cast<const char*>(from), num, static_cast<char*>(to));
+}
+
+bool never_ends(MPI_Request request) {
+  return device_mpi == DeviceMpi::hangs && received.contains(request);
 }
 
 }  // namespace
@@ -61,6 +66,10 @@ extern "C" int MPI_Irecv(void* data, int count, MPI_Datatype type, int from, int
 
 extern "C" int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   const MPI_Request before = *request;
+  if (never_ends(before)) {
+    *done = 0;
+    return MPI_SUCCESS;
+  }
   const int code = PMPI_Test(request, done, status);
   if (*done != 0) sent.erase(before);
   const auto found = received.find(before);
@@ -71,4 +80,22 @@ extern "C" int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   const zhalo::emulated::AccessScope scope(one.device);
   std::copy(one.bytes.begin(), one.bytes.end(), static_cast<char*>(one.to));
   return code;
+}
+
+extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  if (never_ends(*request)) PMPI_Abort(MPI_COMM_WORLD, 1);  // rather than to hang
+  return PMPI_Wait(request, status);
+}
+
+extern "C" int MPI_Cancel(MPI_Request* request) {
+  return never_ends(*request) ? MPI_SUCCESS : PMPI_Cancel(request);
+}
+
+extern "C" int MPI_Request_free(MPI_Request* request) {
+  if (const auto found = received.find(*request); found != received.end()) {
+    places_of_abandoned.push_back(found->second.to);
+    abandoned.push_back(std::move(found->second));
+    received.erase(found);  // the next request may have the same handle
+  }
+  return PMPI_Request_free(request);
 }
