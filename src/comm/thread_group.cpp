@@ -65,7 +65,7 @@ std::shared_ptr<Round> ThreadGroup::join(Index number, int rank, std::vector<cha
 std::shared_ptr<ThreadGroup> ThreadGroup::part(Index number, int colour, int size) {
   const std::lock_guard lock(mutex_);
   Part& part = parts_[{number, colour}];
-  if (part.group == nullptr) part.group = std::make_shared<ThreadGroup>(size);
+  if (part.group == nullptr) part.group = std::make_shared<ThreadGroup>(size, shared_from_this());
   std::shared_ptr<ThreadGroup> group = part.group;
   if (++part.num_asked == size) parts_.erase({number, colour});
   return group;
@@ -84,7 +84,8 @@ void ThreadGroup::give_up(const std::string& why) noexcept {
 
 std::string ThreadGroup::why_given_up() const {
   const std::lock_guard lock(mutex_);
-  return why_given_up_;
+  const bool is_of_whole = !is_given_up_.load(std::memory_order_relaxed) && whole_ != nullptr;
+  return is_of_whole ? whole_->why_given_up() : why_given_up_;
 }
 
 void ThreadGroup::check() const {

@@ -70,10 +70,13 @@ struct Round {
   std::atomic<int> num_missing;
 };
 
-class ThreadGroup {
+class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
  public:
-  explicit ThreadGroup(int num_ranks)
-      : size_(num_ranks), mailboxes_(static_cast<std::size_t>(num_ranks)) {}
+  /// `whole`: the group of which it is a part.
+  explicit ThreadGroup(int num_ranks, std::shared_ptr<const ThreadGroup> whole = nullptr)
+      : size_(num_ranks),
+        whole_(std::move(whole)),
+        mailboxes_(static_cast<std::size_t>(num_ranks)) {}
 
   int size() const { return size_; }
   Mailbox& mailbox(int rank) { return mailboxes_[static_cast<std::size_t>(rank)]; }
@@ -84,9 +87,12 @@ class ThreadGroup {
   std::shared_ptr<ThreadGroup> part(Index number, int colour, int size);
 
   /// From now on all ranks that wait, or begin to wait, throw a CommunicationError with the first
-  /// `why`.
+  /// `why`. So do those of its parts.
   void give_up(const std::string& why) noexcept;
-  bool is_given_up() const { return is_given_up_.load(std::memory_order_acquire); }
+  bool is_given_up() const {
+    return is_given_up_.load(std::memory_order_acquire) ||
+           (whole_ != nullptr && whole_->is_given_up());
+  }
   /// The first `why`; empty: none.
   std::string why_given_up() const;
   /// CommunicationError if some rank has given up.
@@ -99,6 +105,7 @@ class ThreadGroup {
   };
 
   int size_;
+  std::shared_ptr<const ThreadGroup> whole_;
   std::vector<Mailbox> mailboxes_;
   mutable std::mutex mutex_;  // of what follows
   std::map<Index, std::shared_ptr<Round>> rounds_;

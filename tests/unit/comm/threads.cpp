@@ -221,6 +221,36 @@ TEST_CASE("threads: one that hangs is an error of the others, and of the caller"
   CHECK(shared->has_ended);
 }
 
+TEST_CASE("threads: a part hears that ranks outside it have given up") {
+  struct Shared {  // the thread that hangs outlives this test case
+    std::atomic<bool> may_end = false;
+    std::atomic<bool> is_given_up = false;
+  };
+  const auto shared = std::make_shared<Shared>();
+  const auto wait_for = [](const std::atomic<bool>& flag) {
+    while (!flag) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  const auto work = [shared, wait_for](Context& context) {
+    const int rank = context.comm.rank();
+    const Communicator part = context.comm.split(rank / 2);
+    if (rank == 3) return wait_for(shared->may_end);
+    if (rank == 2) {
+      wait_for(shared->is_given_up);
+      std::this_thread::sleep_for(std::chrono::milliseconds(400));
+      return part.barrier();  // its own wait would be over after that of the caller for its thread
+    }
+    try {
+      context.comm.barrier();
+    } catch (const CommunicationError&) {
+      shared->is_given_up = true;
+      throw;
+    }
+  };
+  CHECK_THAT(message_of(4, work, {.timeout_seconds = 2}),
+             Contains("the thread of rank 3 hangs and is left behind"));
+  shared->may_end = true;
+}
+
 TEST_CASE("threads: one that comes too late hears that it was given up, and ends") {
   const auto work = [](Context& context) {
     if (context.comm.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1800));
