@@ -10,7 +10,6 @@
 #include <mutex>
 #include <numeric>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -53,6 +52,10 @@ class Team {
     } catch (const std::exception& e) {
       error = std::current_exception();
       if (!is_agreed(e)) group_->give_up(e.what());
+    } catch (...) {  // what together() could not agree on
+      constexpr const char* unknown = "unknown exception";
+      error = std::make_exception_ptr(Error(unknown));
+      group_->give_up(unknown);
     }
     const std::lock_guard lock(mutex_);
     ThreadState& state = states_[static_cast<std::size_t>(rank)];
@@ -118,10 +121,11 @@ class Team {
 /// Starts a thread for each rank; those that cannot be started count as ended.
 std::vector<std::thread> start(const std::shared_ptr<Team>& team, int num_ranks) {
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(num_ranks));  // no thread is lost for want of memory
   try {
     for (int rank = 0; rank < num_ranks; ++rank)
       threads.emplace_back([team, rank] { team->run(rank); });
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {
     team->leave_out(
         static_cast<int>(threads.size()),
         fmt::format("the thread of rank {} cannot be started: {}", threads.size(), error.what()));

@@ -251,6 +251,19 @@ TEST_CASE("threads: a part hears that ranks outside it have given up") {
   shared->may_end = true;
 }
 
+TEST_CASE("threads: what is no exception of the standard library ends no process") {
+  const auto work = [](Context& context) {
+    if (context.comm.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1800));
+    try {
+      context.comm.barrier();
+    } catch (const CommunicationError&) {
+      if (context.comm.rank() == 0) throw 42;
+      throw;
+    }
+  };
+  CHECK(message_of(2, work, {.timeout_seconds = 1.5}) == "unknown exception");
+}
+
 TEST_CASE("threads: one that comes too late hears that it was given up, and ends") {
   const auto work = [](Context& context) {
     if (context.comm.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1800));
