@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
+#include "src/core/validate.hpp"
 
 namespace zhalo {
 namespace {
@@ -84,9 +87,24 @@ std::vector<Index> weights_before_cuts(const Context& context, const SortedKeys&
   return before;
 }
 
+/// Of all ranks. Added up in two halves: what no Index can hold is noticed.
+Index total_of(const Communicator& comm, Index weight) {
+  constexpr int half = 32;
+  constexpr Index limit = Index{1} << 62;
+  const auto bits = static_cast<std::uint64_t>(weight);
+  std::vector<Index> sums{static_cast<Index>(bits >> half), static_cast<Index>(bits & 0xffffffffU)};
+  comm.sum_in_place(sums);
+  validate(
+      sums[0] + (sums[1] >> half) < limit >> half,
+      "the weights of all particles add up to {:.4g} (must be less than 2^62): divide them all "
+      "by the same number",
+      std::ldexp(static_cast<double>(sums[0]), half) + static_cast<double>(sums[1]));
+  return (sums[0] << half) + sums[1];
+}
+
 /// Weight before each cut, over all ranks.
 std::vector<Index> targets_of(const Communicator& comm, Index weight) {
-  const Index total = comm.sum(weight);
+  const Index total = total_of(comm, weight);
   std::vector<Index> targets;
   for (int rank = 1; rank < comm.size(); ++rank)
     targets.push_back(share_of(total, rank, comm.size()).first);

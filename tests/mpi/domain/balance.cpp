@@ -146,6 +146,19 @@ TEST_CASE("even parts: by weight") {
   }
 }
 
+TEST_CASE("even parts: weights that are too large to be added up are an error") {
+  const Context context = testing::host_context();
+  const Keys keys{1, 2};
+  const Index limit = Index{1} << 62;
+  const auto plan = [&](Index weight) {
+    const std::vector<Index> before{0, weight / 2, weight};
+    plan_even_parts(context, {keys, 2, before});
+  };
+  CHECK_NOTHROW(plan((limit - 1) / context.comm.size()));
+  for (const Index weight : {limit / context.comm.size() + 1, limit, 2 * (limit - 1)})
+    CHECK_THROWS_WITH(plan(weight), Catch::Matchers::Contains("must be less than 2^62"));
+}
+
 TEST_CASE("places sorted by keys keep their order where keys are equal") {
   const Exec exec = host_exec(2);
   testing::Random random(3);
