@@ -51,8 +51,8 @@ enum class Transport {
   /// From device to device by NCCL. Exchanges of device arrays throw InputError if NCCL cannot be
   /// used. If NCCL fails later, MPI takes its place, staged or GPU-aware.
   nccl,
-  /// MPI gets device addresses. Between the threads of run_on_devices(): copies from device to
-  /// device.
+  /// MPI gets device addresses. It must be built for that: most others crash, so that no test could
+  /// tell. Between the threads of run_on_devices(): copies from device to device.
   gpu_aware,
   /// Through a bounded buffer in host memory. This transport copies arrays in host memory, too. All
   /// others hand them to MPI as they are.
@@ -123,7 +123,7 @@ class Communicator {
 
   /// Chooses, if it was not done yet, how arrays in memory of `exec` travel: Transport::nccl,
   /// gpu_aware or staged. exchange() does so by itself. Makes the links of NCCL, which may take
-  /// seconds. InputError if the transport that was asked for cannot be used.
+  /// seconds. InputError if NCCL was asked for but cannot be used; gpu_aware is taken on trust.
   Transport choose_transport(const Exec& exec) const;
   /// The same in words, such as "NCCL 2.28.9".
   std::string describe_transport(const Exec& exec) const;
