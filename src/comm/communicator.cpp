@@ -94,6 +94,10 @@ std::shared_ptr<MemoryPool> Communicator::State::staging_for(const Exec& exec) {
   if (pool != nullptr) return pool;
   pool = cuda != nullptr ? std::make_shared<MemoryPool>(kernels::pinned_memory(cuda->device))
                          : std::make_shared<MemoryPool>();
+  pool->set_remedy([](std::size_t, std::size_t) {
+    return "run fewer ranks on a machine, or send shorter messages "
+           "(CommunicatorOptions::chunk_bytes)";
+  });
   return pool;
 }
 

@@ -127,10 +127,12 @@ char* MemoryPool::grow_locked(std::size_t bytes) {
 std::string MemoryPool::shortage_locked(std::size_t bytes, std::string_view purpose) const {
   const std::string block = source_.device < 0 ? "" : fmt::format(" of device {}", source_.device);
   const std::size_t available = source_.available();
+  const bool is_known = available != std::numeric_limits<std::size_t>::max();
+  const std::string what_there_is =
+      is_known ? fmt::format(", {:.3f} GiB are available", gibibytes(available)) : "";
   return fmt::format(
-      "out of {} memory{}: {:.3f} GiB are needed for {}, {:.3f} GiB are available{} and zhalo "
-      "already uses {:.3f} GiB; {}",
-      source_.name, block, gibibytes(bytes), purpose, gibibytes(available),
+      "out of {} memory{}: {:.3f} GiB are needed for {}{}{} and zhalo already uses {:.3f} GiB; {}",
+      source_.name, block, gibibytes(bytes), purpose, what_there_is,
       source_.limit == nullptr ? "" : source_.limit(), gibibytes(in_use_),
       remedy_ ? remedy_(in_use_ + bytes, held_ + available)
               : "use more ranks or a machine with more memory");

@@ -43,7 +43,7 @@ std::string describe_memory_limit();
 class MemoryPool {
  public:
   /// Functions that allocate and free. `allocate` returns nullptr if there is no more memory.
-  /// `available` returns bytes.
+  /// `available` returns bytes; the largest std::size_t if that is not known.
   struct Source {
     void* (*allocate)(std::size_t bytes) = nullptr;
     void (*deallocate)(void* block) = nullptr;

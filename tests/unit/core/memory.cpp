@@ -219,6 +219,15 @@ TEST_CASE(
   pool.deallocate(b);
 }
 
+TEST_CASE("MemoryPool: OutOfMemory does not say what there is where nobody knows") {
+  Machine::start(10 * mib);
+  MemoryPool::Source source = Machine::source();
+  source.available = [] { return std::numeric_limits<std::size_t>::max(); };
+  MemoryPool pool(source);
+  CHECK_THROWS_WITH(pool.allocate(11 * mib, "staging"),
+                    Contains("0.011 GiB are needed for staging and zhalo already uses 0.000 GiB"));
+}
+
 TEST_CASE("MemoryPool: what no machine has is refused without being tried") {
   MemoryPool pool;
   CHECK_THROWS_AS(pool.allocate(1'000'000'000'000'000, "a petabyte"), OutOfMemory);
