@@ -112,13 +112,27 @@ void warn_of_haloes(const io::HaloList& list, Plan& plan) {
 /// Of the program, its libraries and messages.
 constexpr double rank_bytes = 48 << 20;
 
-/// While the mesh, or the second of two, is painted. Ranks have the memory of an exchange then, if
-/// there is a transform. The field beside its modes takes no more.
+/// While the mesh, or the second of two, is painted, without ghosts. Ranks have the memory of an
+/// exchange then, if there is a transform. The field beside its modes takes no more.
 double bytes_per_cell(const Options& options, int num_ranks) {
   const bool transforms = !options.power.empty() || options.interlaced ||
                           field_compensation(options) != Compensation::none;
   constexpr double mesh = 4, sums = 8, exchange = 4;
   return (options.interlaced ? 2 : 1) * mesh + sums + (transforms && num_ranks > 1 ? exchange : 0);
+}
+
+/// Of the rank with most cells. Sums have ghosts behind them along axes that are divided, which go
+/// to other ranks in the end, while others come.
+double bytes_of_cells(const Plan& plan) {
+  const Decomposition decomposition(plan.grid, plan.ranks.num_ranks);
+  const auto [rows, columns] = decomposition.shape();
+  const Index above = order_of(plan.options.window) - 1;
+  const IndexBox own = decomposition.cells(0);
+  const IndexBox with_ghosts = own.grown({}, {{rows > 1 ? above : 0, columns > 1 ? above : 0, 0}});
+  const auto cells = static_cast<double>(own.size());
+  constexpr double bytes_per_ghost = 3 * sizeof(Index);
+  return cells * bytes_per_cell(plan.options, plan.ranks.num_ranks) +
+         (static_cast<double>(with_ghosts.size()) - cells) * bytes_per_ghost;
 }
 
 double bytes_of_real(const Plan& plan) {
@@ -134,11 +148,12 @@ double bytes_per_particle(const Plan& plan) {
 
 /// Of a rank that paints so many particles, besides them and the cells (zhalo/mesh/paint.hpp).
 double bytes_to_paint(const Plan& plan, double particles) {
-  constexpr double max_at_once = 1 << 24, max_sent = 1 << 23;
+  constexpr double max_at_once = 1 << 24, max_sent = 1 << 23, max_received = 1 << 24;
   if (plan.ranks.num_ranks == 1) return 9 * std::min(particles, max_at_once);
-  // Those that are sent, with the order in which they are, and as many that come.
+  // Those that are sent, with the order in which they are, and those that come.
   const double under_way = 3 * bytes_of_real(plan) + sizeof(double);
-  return (2 * under_way + sizeof(LocalIndex)) * std::min(particles, max_sent);
+  return (under_way + sizeof(LocalIndex)) * std::min(particles, max_sent) +
+         under_way * std::min(particles, max_received);
 }
 
 /// Of the run that the rest of the plan describes.
@@ -149,8 +164,7 @@ app::Estimate<double> estimate_needs(const Plan& plan) {
   const auto side = static_cast<double>(plan.options.grid);
   const double picture = plan.options.image.empty() ? 0 : 2 * sizeof(double) * side * side;
   app::Estimate<double> estimate;
-  estimate.memory_per_rank = cells / ranks * bytes_per_cell(plan.options, plan.ranks.num_ranks) +
-                             particles * bytes_per_particle(plan) +
+  estimate.memory_per_rank = bytes_of_cells(plan) + particles * bytes_per_particle(plan) +
                              bytes_to_paint(plan, particles) + picture + rank_bytes;
   estimate.memory = ranks * estimate.memory_per_rank;
   if (writes_field(plan.options))

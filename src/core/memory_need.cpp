@@ -1,6 +1,7 @@
 #include "zhalo/core/memory_need.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -213,12 +214,26 @@ MemoryNeed knn_need(const SearchSize& size, const NeighbourSize& search) {
 
 namespace {
 
-/// Cells of the rank with most: whole planes while there are as many as ranks.
-double cells_of(const MeshSize& mesh) {
-  const auto planes = static_cast<double>(mesh.num[0]);
-  const double in_plane = static_cast<double>(mesh.num[1]) * static_cast<double>(mesh.num[2]);
-  const double share = planes / mesh.num_ranks;
-  return in_plane * (share >= 1 ? std::ceil(share) : share);
+/// Rows and columns of ranks.
+std::array<int, 2> shape_of(const MeshSize& mesh) {
+  return mesh.shape[0] > 0 ? mesh.shape : std::array<int, 2>{mesh.num_ranks, 1};
+}
+
+/// Of the rank with most.
+double share(Index total, int parts) { return std::ceil(static_cast<double>(total) / parts); }
+
+/// Whether ghosts that are images of a rank's own cells count.
+enum class OwnImages { no, yes };
+
+/// Cells of the rank with most, with so many ghosts behind them along axes that are divided.
+double cells_of(const MeshSize& mesh, int ghosts = 0, OwnImages images = OwnImages::yes) {
+  const auto along = [&](int axis, int parts) {
+    const double cells = share(mesh.num[axis], parts) + (parts > 1 ? ghosts : 0);
+    const auto of_grid = static_cast<double>(mesh.num[axis]);
+    return images == OwnImages::yes ? cells : std::min(cells, of_grid);
+  };
+  const auto [rows, columns] = shape_of(mesh);
+  return along(0, rows) * along(1, columns) * static_cast<double>(mesh.num[2]);
 }
 
 /// Whether slabs leave room in the array that is transformed for what a rank keeps of an exchange
@@ -271,17 +286,21 @@ double field_bytes(const MeshSize& mesh) {
 }
 
 double modes_bytes(const MeshSize& mesh) {
-  const auto along = static_cast<double>(mesh.num[2]);
-  const double half = std::floor(along / 2) + 1;
-  return cells_of(mesh) / along * half * 2 * real_bytes(mesh.double_values);
+  const Index half = mesh.num[2] / 2 + 1;
+  const auto [rows, columns] = shape_of(mesh);
+  const double modes =
+      share(mesh.num[1], rows) * static_cast<double>(mesh.num[0]) * share(half, columns);
+  // They are made in the memory of cells.
+  const double in_place =
+      cells_of(mesh) / static_cast<double>(mesh.num[2]) * static_cast<double>(half);
+  return std::max(modes, in_place) * 2 * real_bytes(mesh.double_values);
 }
 
 MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_order) {
   const Each each(size);
   if (each.is_alone) return {cells_of(mesh) * global_bytes + tables, 0};
-  const double in_plane = static_cast<double>(mesh.num[1]) * static_cast<double>(mesh.num[2]);
-  const double ghosts = in_plane * (window_order - 1);
-  const double sums = (cells_of(mesh) + ghosts) * global_bytes + tables_of_field;
+  const int ghosts = window_order - 1;
+  const double sums = cells_of(mesh, ghosts) * global_bytes + tables_of_field;
   // Clustered particles are not evenly over the cells' ranks.
   constexpr double max_sent = 1 << 23, max_received = 1 << 24, imbalance = 1.1;
   const double sent = std::min(each.num, max_sent);
@@ -289,7 +308,9 @@ MemoryNeed paint_need(const SearchSize& size, const MeshSize& mesh, int window_o
   const double row = each.pos + number_bytes;
   const double sorting_owners = key_bytes + local_bytes + sorting;
   const double under_way = 2 * local_bytes * sent + row * (sent + received);
-  return {sums + std::max(sorting_owners * sent, under_way) + tables, 0};
+  // Ghosts go to their owners, and others come.
+  const double pushed = 2 * (cells_of(mesh, ghosts, OwnImages::no) - cells_of(mesh)) * global_bytes;
+  return {sums + std::max({sorting_owners * sent, under_way, pushed}) + tables, 0};
 }
 
 MemoryNeed to_modes_need(const MeshSize& mesh) {

@@ -102,6 +102,23 @@ void check_neighbours(const Context& context, points::Kind kind, Index num) {
   }
 }
 
+/// Two planes on each rank: with PCS there are more ghosts than cells.
+void check_thin_slabs(const Context& context, Index num, Index side) {
+  const Sample sample(context, points::Kind::uniform, num);
+  const int ranks = context.comm.size();
+  const Grid grid{{{2 * ranks, side, side}}, sample.box};
+  const Decomposition slabs(grid, ranks, {.shape = {ranks, 1}});
+  const MeshSize mesh{grid.num, ranks};
+  for (const Window window : {Window::cic, Window::pcs}) {
+    const double painted =
+        field_bytes(mesh) + paint_need({num, ranks}, mesh, order_of(window)).peak;
+    check("paint into thin slabs", {num, ranks}, painted, peak_of(context, [&] {
+            Field<float> field(context, slabs);
+            paint(context, sample.particles(), field, {.window = window});
+          }));
+  }
+}
+
 void check_meshes(const Context& context, points::Kind kind, Index side) {
   const Index num = side * side * side;
   const Sample sample(context, kind, num);
@@ -130,6 +147,7 @@ TEST_CASE("calls take as much memory of a device as was predicted") {
     check_groups(context, kind, ranks == 1 ? 300000 : 80000);
     check_neighbours(context, kind, 10000 * ranks);
     for (const Index side : {32, 48}) check_meshes(context, kind, side);
+    for (const Index side : {64, 256}) check_thin_slabs(context, 20000 * ranks, side);
   }
 }
 

@@ -1,6 +1,8 @@
 /// How much memory calls need, before they are made.
 #pragma once
 
+#include <array>
+
 #include "zhalo/core/types.hpp"
 
 namespace zhalo {
@@ -67,14 +69,15 @@ struct NeighbourSize {
 /// quantity.
 MemoryNeed knn_need(const SearchSize& size, const NeighbourSize& search);
 
-/// A mesh, divided over the ranks as Decomposition does by default.
+/// A mesh, divided over the ranks.
 struct MeshSize {
   Vec<Index, 3> num{};  ///< cells along each axis
   int num_ranks = 1;
   bool double_values = false;
+  std::array<int, 2> shape{};  ///< Decomposition::shape(); {0, 0}: slabs
 };
 
-/// Bytes of a rank's part of a Field without ghosts, and of its Modes.
+/// Bytes of a rank's part of a Field without ghosts, and of its Modes, which are transposed.
 double field_bytes(const MeshSize& mesh);
 double modes_bytes(const MeshSize& mesh);
 /// paint() of particles into a field that is there; `window_order`: 1 for NGP to 4 for PCS.
