@@ -241,16 +241,15 @@ void Communicator::exchange_by_messages(const Exec& exec, const ExchangePlan& pl
   synchronise(exec);                        // others read what kernels wrote
   const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
   // All that can fail comes before the others are told that this rank takes part.
-  const std::shared_ptr<MemoryPool> pool = state_->staging_for(exec);
   const Schedule messages =
       schedule(plan, columns, rank_, static_cast<std::size_t>(state_->options.chunk_bytes));
-  const Staging sends(pool, messages.sends.longest());
-  const Staging receives(pool, messages.receives.longest());
+  const Staging sends(*state_, exec, messages.sends.longest());
+  const Staging receives(*state_, exec, messages.receives.longest());
   MessageStream out(MessageStream::Direction::send, {state_->network.get(), data_tag}, sends, exec);
   MessageStream in(MessageStream::Direction::receive, {state_->network.get(), data_tag}, receives,
                    exec);
   copy_own(exec, plan, columns, rank_);
-  const bool copies_itself = pool != nullptr || is_of_threads();
+  const bool copies_itself = sends.is_used() || is_of_threads();
   const bool may_fail = enter(data_operation, copies_itself && std::holds_alternative<Cuda>(exec));
   state_->bytes_sent += bytes_to_others(plan, columns, rank_);
   out.add(messages.sends);

@@ -52,18 +52,19 @@ class Pieces {
 
 inline constexpr int max_under_way = 16;  ///< messages, a direction
 
-/// Room for the messages under way, where they do not travel from and to their places directly.
-/// Without a pool it is none.
+/// Room for the messages under way, where they do not travel from and to their places directly;
+/// else none. As a Wire it is never freed when a wait was given up, because MPI may still use it.
 class Staging {
  public:
-  Staging(std::shared_ptr<MemoryPool> pool, std::size_t slot_bytes)
-      : pool_(std::move(pool)), slot_bytes_(slot_bytes) {
+  template <class S>
+  Staging(S& state, const Exec& exec, std::size_t slot_bytes)
+      : pool_(state.staging_for(exec)), is_lost_(state.memory_is_lost), slot_bytes_(slot_bytes) {
     if (pool_)
       block_ =
           static_cast<char*>(pool_->allocate(max_under_way * slot_bytes_, "staging of messages"));
   }
   ~Staging() {
-    if (pool_) pool_->deallocate(block_);
+    if (pool_ && !is_lost_) pool_->deallocate(block_);
   }
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
@@ -74,6 +75,7 @@ class Staging {
 
  private:
   std::shared_ptr<MemoryPool> pool_;
+  const bool& is_lost_;
   std::size_t slot_bytes_;
   char* block_ = nullptr;
 };

@@ -50,8 +50,8 @@ struct PartExchange::ByMessages final : PartExchange::Streams {
   ByMessages(State& communicator, const Exec& where, std::size_t slot_bytes)
       : state(communicator),
         exec(where),
-        staging_of_sends(state.staging_for(exec), slot_bytes),
-        staging_of_receives(state.staging_for(exec), slot_bytes),
+        staging_of_sends(state, exec, slot_bytes),
+        staging_of_receives(state, exec, slot_bytes),
         sends(MessageStream::Direction::send, {state.network.get(), part_tag}, staging_of_sends,
               exec),
         receives(MessageStream::Direction::receive, {state.network.get(), part_tag},

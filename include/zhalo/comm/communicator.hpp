@@ -89,7 +89,7 @@ struct CommunicatorOptions {
 /// Errors: every collective operation begins by asking whether all ranks have reached it. If a rank
 /// throws an exception instead, and the exception passes through its together(), all other ranks
 /// throw the same error from the collective operation that they are in. So no rank waits for one
-/// that has left.
+/// that has left. After a CommunicationError MPI may still write to the arrays of an exchange.
 class Communicator {
  public:
   /// One rank, without MPI.
