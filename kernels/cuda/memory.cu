@@ -1,4 +1,6 @@
 // Devices, their memory, and errors.
+#include <cuda.h>
+
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -27,13 +29,41 @@ void throw_cuda_error(cudaError_t error, const char* call, const char* file, int
   throw DeviceError("the CUDA device failed: " + message);
 }
 
+namespace {
+
+using StateOfContext = decltype(&cuDevicePrimaryCtxGetState);
+
+/// A function of the driver, which only the runtime is linked with; nullptr if it has none.
+StateOfContext find_state_of_context() {
+  void* found = nullptr;
+  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &found,
+                                                             12000, cudaEnableDefault);
+  if (error == cudaSuccess) return reinterpret_cast<StateOfContext>(found);
+  static_cast<void>(cudaGetLastError());
+  return nullptr;
+}
+
+/// Whether anyone in this process has started the device.
+bool has_context(int device) {
+  static const StateOfContext state_of_context = find_state_of_context();
+  unsigned flags = 0;
+  int is_active = 0;
+  return state_of_context != nullptr &&
+         state_of_context(device, &flags, &is_active) == CUDA_SUCCESS && is_active != 0;
+}
+
+}  // namespace
+
 DeviceScope::DeviceScope(int device) : device_(device) {
   ZHALO_CUDA_TRY(cudaGetDevice(&before_));
   if (before_ != device_) ZHALO_CUDA_TRY(cudaSetDevice(device_));
 }
 
+/// A thread that has chosen no device has the first. Since CUDA 12 cudaSetDevice starts a device:
+/// each rank would take memory of the first one, too.
 DeviceScope::~DeviceScope() {
-  if (before_ != device_) static_cast<void>(cudaSetDevice(before_));
+  if (before_ == device_ || !has_context(before_)) return;
+  if (cudaSetDevice(before_) != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
 
 // ---------------------------------------------------------------- memory

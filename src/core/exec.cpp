@@ -79,4 +79,8 @@ void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& f
   kernels::run_blocks(exec, num, block, function);
 }
 
+std::shared_ptr<const void> use_device(const Exec& exec) {
+  return std::make_shared<const kernels::DeviceInUse>(exec);
+}
+
 }  // namespace zhalo

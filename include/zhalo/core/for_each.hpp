@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <type_traits>
 
 #include "zhalo/core/error.hpp"
@@ -22,6 +23,10 @@ struct RangeFunction {
 /// Calls the function for consecutive blocks of [0, num), spread over the threads of the host. If
 /// calls throw, it rethrows the first exception.
 void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function);
+
+/// While the result lives, the Exec's device is this thread's current one. The caller's own one is
+/// restored afterwards, if it has been started: restoring would start it.
+[[nodiscard]] std::shared_ptr<const void> use_device(const Exec& exec);
 
 // Code that differs between compilers is in separate namespaces, because a program may contain
 // files of both kinds.
@@ -41,18 +46,12 @@ template <class F>
 void for_each_on(const Cuda& exec, Index num, F f) {
   constexpr Index threads = 128;
   constexpr Index max_blocks = Index{1} << 20;
-  int before = 0;
-  cudaError_t status = cudaGetDevice(&before);
-  if (status == cudaSuccess) status = cudaSetDevice(exec.device);
-  if (status == cudaSuccess) {
-    cudaLaunchConfig_t config{};
-    config.gridDim =
-        dim3(static_cast<unsigned>(std::min(max_blocks, (num + threads - 1) / threads)));
-    config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.stream = exec.stream;
-    status = cudaLaunchKernelEx(&config, run_functor<F>, num, f);
-    cudaSetDevice(before);
-  }
+  const auto device = use_device(exec);
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(std::min(max_blocks, (num + threads - 1) / threads)));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.stream = exec.stream;
+  const cudaError_t status = cudaLaunchKernelEx(&config, run_functor<F>, num, f);
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // clears the error, or the next check reports it
   throw DeviceError(std::string("a functor could not be started on the device: ") +

@@ -90,6 +90,13 @@ struct cudaFuncAttributes {
   int binaryVersion;
 };
 
+enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0 };
+inline constexpr unsigned long long cudaEnableDefault = 0;
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned version,
+                                             unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult* result = nullptr);
+
 cudaError_t cudaGetLastError();
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);

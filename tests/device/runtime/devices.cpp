@@ -1,9 +1,12 @@
 #include "tests/device/runtime/devices.hpp"
 
+#include <cuda.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -139,6 +142,21 @@ cudaError_t cudaGetDevice(int* device) {
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= settings().num_devices) return result(cudaErrorInvalidDevice);
   chosen_device = device;
+  start_device();  // as since CUDA 12
+  return cudaSuccess;
+}
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* is_active) {
+  if (device < 0 || device >= settings().num_devices) return CUDA_ERROR_INVALID_DEVICE;
+  *flags = 0;
+  *is_active = has_started(device) ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
+                                             unsigned long long, cudaDriverEntryPointQueryResult*) {
+  const bool is_known = std::strcmp(symbol, "cuDevicePrimaryCtxGetState") == 0;
+  *function = is_known ? reinterpret_cast<void*>(cuDevicePrimaryCtxGetState) : nullptr;
   return cudaSuccess;
 }
 

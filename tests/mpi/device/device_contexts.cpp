@@ -4,6 +4,7 @@
 
 #include "tests/device/runtime/devices.hpp"
 #include "zhalo/catalogue/catalogue.hpp"
+#include "zhalo/core/for_each.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/ics/points.hpp"
 #include "zhalo/knn/knn.hpp"
@@ -13,8 +14,15 @@
 namespace zhalo {
 namespace {
 
-/// Groups, neighbours and a transform of a rank's share of the particles.
-void use_device(int device) {
+/// A functor of the caller's.
+struct FillWithIndex {
+  Index* values;
+
+  ZHALO_HD void operator()(Index i) const { values[i] = i; }
+};
+
+/// Groups, neighbours, a functor and a transform of a rank's share of the particles.
+void use_own_device(int device) {
   Context context;
   context.comm = Communicator(MPI_COMM_WORLD);
   context.exec = cuda_exec(device);
@@ -30,6 +38,9 @@ void use_device(int device) {
   CHECK(make_catalogue(context, particles, box, groups.label.span(), CatalogueOptions{})
             .num_groups_total > 0);
   CHECK(knn(context, particles, box, {.k = 4}).num_rows == 3000);
+  Buffer<Index> values(context.exec, 2, "indices");
+  for_each(context.exec, values.size(), FillWithIndex{values.data()});
+  CHECK(to_host(context.exec, values) == std::vector<Index>{0, 1});
   Field<double> field(context, Decomposition(Grid{{{8, 8, 8}}, box}, comm.size()));
   paint(context, particles, field);
   to_modes(context, field);
@@ -42,11 +53,18 @@ TEST_CASE("a rank starts its own device and no other") {
   const int own = comm.rank() + 1;
   REQUIRE(own < 4);
   CHECK(query_devices().num_devices == 4);
-  use_device(own);
+  use_own_device(own);
   for (int device = 0; device < 4; ++device) {
     INFO("device " << device);
     CHECK(emulated::has_started(device) == (device == own));
   }
+}
+
+TEST_CASE("a device that the caller has chosen is current again after a call") {
+  const Communicator comm(MPI_COMM_WORLD);
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
+  use_own_device(comm.rank() + 1);
+  CHECK(emulated::current_device() == 0);
 }
 
 }  // namespace zhalo
