@@ -109,7 +109,8 @@ struct DepositItem {
     return first_cell<order>(cells.axis[axis], static_cast<double>(p.segment.pos[axis][p.row]));
   }
 
-  static constexpr int far = 1 << 20;  ///< cells further away than this are as good as that far
+  /// A cell further away than this stands for all cells that are not: its box has no room.
+  static constexpr int far = 1 << 20;
 
   /// A particle in each lane, from `first` on.
   __device__ LaneCells look_at(const Lanes& lanes, Index first, Index end) const {
@@ -121,7 +122,9 @@ struct DepositItem {
       near.from[axis] = first_cell_of(axis, first);
       lanes.for_each_lane(left < Lanes::size ? left : Index{Lanes::size}, [&](Index i) {
         const Index cell = first_cell_of(axis, first + i) - near.from[axis];
-        lo = hi = static_cast<int>(cell < -far ? -far : cell > far ? far : cell);
+        const bool is_near = -far <= cell && cell <= far;
+        lo = is_near ? static_cast<int>(cell) : -far;
+        hi = is_near ? static_cast<int>(cell) : far;
       });
       for (int step = 1; step < per_group; step *= 2) {
         const int other_lo = __shfl_xor_sync(Lanes::all, lo, step);

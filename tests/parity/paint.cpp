@@ -226,6 +226,18 @@ TEMPLATE_TEST_CASE("deposits and readout: the last planes of axes whose cells 32
   }
 }
 
+TEMPLATE_TEST_CASE("deposits and readout: particles that follow each other millions of cells apart",
+                   "[parity]", ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  Random random(12);
+  for (const Index order : {1, 4}) {
+    INFO("order " << order);
+    const MeshCells cells = cells_of(order, {1, 1, Index{1} << 22}, order == 1, 0);
+    check<float>(*exec, cells, {1000, 8}, random);
+  }
+}
+
 TEMPLATE_TEST_CASE(
     "deposits and readout: far out positions are rounded, and two that are half a box apart may be "
     "a "
