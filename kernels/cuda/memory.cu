@@ -177,9 +177,11 @@ MemoryOwner owner_of(const Cuda& exec, const void* address) {
     return attributes.device == exec.device ? MemoryOwner::usable : MemoryOwner::another_device;
   if (attributes.type != cudaMemoryTypeUnregistered)
     return MemoryOwner::usable;  // page-locked or managed
-  int reads_host = 0;            // as devices that share the host's page tables do
-  ZHALO_CUDA_TRY(cudaDeviceGetAttribute(&reads_host, cudaDevAttrPageableMemoryAccess, exec.device));
-  return reads_host != 0 ? MemoryOwner::usable : MemoryOwner::host;
+  // Other devices may read all memory of the host, too, but by a fault for each page (HMM).
+  int shares_pages = 0;
+  ZHALO_CUDA_TRY(cudaDeviceGetAttribute(
+      &shares_pages, cudaDevAttrPageableMemoryAccessUsesHostPageTables, exec.device));
+  return shares_pages != 0 ? MemoryOwner::usable : MemoryOwner::host;
 }
 
 DeviceInUse::DeviceInUse(const Exec& exec) {
@@ -196,8 +198,8 @@ void copy_bytes(const Cuda& exec, void* to, const void* from, std::size_t bytes)
 namespace {
 
 /// Whether a copy is in order by the stream alone: within the device, or from memory of the host
-/// that the driver has read when the call returns. It need not read it where devices share the
-/// host's page tables.
+/// that the driver has read when the call returns. It need not have where devices read such memory
+/// themselves.
 bool is_ordered(const Cuda& exec, const void* to, const void* from) {
   cudaPointerAttributes target{};
   cudaPointerAttributes source{};

@@ -35,7 +35,8 @@ enum cudaDeviceAttr {
   cudaDevAttrMultiProcessorCount = 16,
   cudaDevAttrComputeCapabilityMajor = 75,
   cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrPageableMemoryAccess = 88
+  cudaDevAttrPageableMemoryAccess = 88,
+  cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100
 };
 
 struct CUstream_st;
