@@ -73,6 +73,11 @@ if(CMAKE_CUDA_COMPILER)
   endif()
   enable_language(CUDA)
   include(ZhaloFindCudaToolkit)
+  if(CUDAToolkit_VERSION VERSION_LESS 12.5)
+    message(
+      FATAL_ERROR "the CUDA toolkit is ${CUDAToolkit_VERSION}, zhalo needs 12.5 or later: "
+                  "set CMAKE_CUDA_COMPILER to the nvcc of one, or configure with -DZHALO_CUDA=OFF")
+  endif()
   if(NOT TARGET CUDA::cufft)
     message(
       FATAL_ERROR

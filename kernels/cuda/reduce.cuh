@@ -6,10 +6,14 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
+#include <cub/version.cuh>
+#include <limits>
+#include <string>
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/memory.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/error.hpp"
 
 namespace zhalo::kernels {
 
@@ -47,9 +51,22 @@ T transform_reduce(const Cuda& exec, Index n, T init, Map map, Combine combine) 
   return init;
 }
 
+/// DeviceError for more than CUB counts: its scans before CUDA 12.8, and its selections before
+/// CUDA 12.9, count in 32 bits and would cut the rest off.
+inline void validate_count([[maybe_unused]] Index num) {
+#if CUB_VERSION < 200800
+  if (num > std::numeric_limits<int>::max()) {
+    throw DeviceError(std::to_string(num) +
+                      " particles of a device are too many for the CUDA that zhalo was built with; "
+                      "use more ranks, or build with CUDA 12.9 or later");
+  }
+#endif
+}
+
 /// Replaces each element by the sum of those before it.
 inline void queue_scan(const Cuda& exec, Span<Index> values) {
   if (values.empty()) return;
+  validate_count(values.size());
   with_workspace(exec, [&](void* room, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveSum(room, bytes, values.data(), values.data(), values.size(),
                                          exec.stream);
@@ -82,6 +99,7 @@ struct FlagIf {
 /// the device; there must be room for all of them.
 inline void queue_select_flagged(const Cuda& exec, Span<const std::uint8_t> flags,
                                  LocalIndex* selected, Index* num) {
+  validate_count(flags.size());
   with_workspace(exec, [&](void* room, std::size_t& bytes) {
     return cub::DeviceSelect::Flagged(room, bytes, thrust::counting_iterator<LocalIndex>(0),
                                       flags.data(), selected, num, flags.size(), exec.stream);

@@ -1,0 +1,4 @@
+/// Which CUB the algorithms here stand in for.
+#pragma once
+
+#define CUB_VERSION 300001
