@@ -9,6 +9,7 @@
 #include "kernels/particles.hpp"
 #include "src/catalogue/joined_species.hpp"
 #include "src/catalogue/members.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/comm/host_exchange.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
@@ -131,7 +132,7 @@ void validate_labels(Span<const Index> label, Index num_linked) {
 template <class Real>
 AttachResult attach_particles(const Context& context, const LabelledParticles<Real>& linked,
                               const Particles<Real>& others, const Box& box, double radius) {
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate_labels(linked.label, linked.particles.num());
     const auto find = [&](const KnnOptions& nearest, const KnnOutput& wanted) {
       return knn(context, Queries{others, linked.particles}, box, nearest, wanted);
@@ -143,7 +144,7 @@ AttachResult attach_particles(const Context& context, const LabelledParticles<Re
 template <class Real>
 AttachResult attach_particles(const Domain<Real>& domain, Span<const Index> label, double radius,
                               const KnnSpecies& species) {
-  return together(domain.context().comm, [&] {
+  return together(domain.context(), [&] {
     validate_labels(label, domain.num(species.targets));
     const auto find = [&](const KnnOptions& nearest, const KnnOutput& wanted) {
       return knn(domain, nearest, wanted, species);
@@ -156,7 +157,7 @@ template <class Real>
 AttachResult attach_particles(const Domain<Real>& domain, const FofResult& groups, double radius,
                               int species) {
   const Context& context = domain.context();
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate_groups(domain, groups);
     validate(species > 0,
              "species {} is to be attached to the groups of species 0; name another one", species);

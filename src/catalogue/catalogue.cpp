@@ -16,6 +16,7 @@
 #include "src/catalogue/labelled.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "zhalo/comm/device_memory.hpp"
@@ -239,7 +240,7 @@ template <class Real>
 Catalogue make_in_domain_order(const Domain<Real>& domain, Span<const Index> label,
                                const LinkedParts* parts, const CatalogueOptions& options) {
   const Context& context = domain.context();
-  return together(context.comm, [&] {
+  return together(context, [&] {
     const PhaseTimer timer(context, "catalogue");
     validate_request(context.comm, request_of(domain.box(), options));
     Index num = 0;
@@ -264,7 +265,7 @@ Catalogue make_catalogue(const Domain<Real>& domain, Span<const Index> label,
 template <class Real>
 Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
                          const CatalogueOptions& options) {
-  return together(domain.context().comm, [&] {
+  return together(domain.context(), [&] {
     for (int s = 1; s < domain.num_species(); ++s)
       validate(domain.num_total(s) == 0,
                "the groups are of the first of {} species of the domain; give make_catalogue what "
@@ -280,7 +281,7 @@ Catalogue make_catalogue(const Domain<Real>& domain, const FofResult& groups,
                          const std::vector<AttachResult>& attached,
                          const CatalogueOptions& options) {
   const Context& context = domain.context();
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate_groups(domain, groups);
     validate(std::ssize(attached) == domain.num_species() - 1,
              "particles of {} species are attached to the groups of the first of {}",
@@ -298,7 +299,7 @@ template <class Real>
 Catalogue make_catalogue(const Domain<Real>& domain, const std::vector<Span<const Index>>& label,
                          const CatalogueOptions& options) {
   const Context& context = domain.context();
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate(static_cast<int>(label.size()) == domain.num_species(),
              "labels of {} species are given for a domain of {}", label.size(),
              domain.num_species());
@@ -316,7 +317,7 @@ Catalogue make_catalogue(const Domain<Real>& domain, const std::vector<Span<cons
 template <class Real>
 Catalogue make_catalogue(const Context& context, const Particles<Real>& particles, const Box& box,
                          Span<const Index> label, const CatalogueOptions& options) {
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);
     validate_request(context.comm, request_of(box, options));

@@ -1,6 +1,7 @@
 // Columns of the particles in group order.
 
 #include "kernels/on.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
@@ -60,7 +61,7 @@ Buffer<std::byte> in_domain_order(const Domain<Real>& domain,
 
 void gather_in_group_order(const Context& context, const Catalogue& catalogue,
                            const ColumnView& column, void* to) {
-  context.comm.together([&] {
+  together(context, [&] {
     validate_gathered(context, column, catalogue.group_of.size());
     validate_room(context, to, catalogue.members.size());
     forward_through(context, steps_of(catalogue), column, to);
@@ -72,7 +73,7 @@ template <class Real>
 void gather_in_group_order(const Domain<Real>& domain, const Catalogue& catalogue,
                            const std::vector<ColumnView>& columns, void* to) {
   const Context& context = domain.context();
-  context.comm.together([&] {
+  together(context, [&] {
     validate(static_cast<int>(columns.size()) == domain.num_species(),
              "columns of {} species are given for a domain of {}", columns.size(),
              domain.num_species());

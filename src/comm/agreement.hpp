@@ -66,17 +66,34 @@ struct Attempt {
   }
 };
 
-/// together() for work that queues something: it is done, or its error is every rank's, before any
-/// rank leaves.
+/// together() for work that queues something. An error leaves when that is done, because it may
+/// read what the caller frees then. A device that waits for ranks that were lost is not done.
+template <class Work>
+auto together(const Context& context, const Work& work) -> decltype(work()) {
+  try {
+    if constexpr (std::is_void_v<decltype(work())>) {
+      context.comm.together(work);
+    } else {
+      return together(context.comm, work);
+    }
+  } catch (const CommunicationError&) {
+    throw;
+  } catch (...) {
+    wait(context.exec);
+    throw;
+  }
+}
+
+/// The same; also results leave when all is done.
 template <class Work>
 auto finish_together(const Context& context, const Work& work) -> decltype(work()) {
   if constexpr (std::is_void_v<decltype(work())>) {
-    context.comm.together([&] {
+    together(context, [&] {
       work();
       synchronise(context.exec);
     });
   } else {
-    return together(context.comm, [&] {
+    return together(context, [&] {
       auto result = work();
       synchronise(context.exec);
       return result;

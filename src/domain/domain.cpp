@@ -79,7 +79,7 @@ template struct Particles<double>;
 template <class Real>
 PositionCounts count_positions(const Context& context, const Particles<Real>& particles,
                                const Box& box, const PositionsOf& of) {
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);
     for (const Box& other : context.comm.all_gather(box)) validate_same(box, other);
@@ -127,7 +127,7 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
                                                       const std::vector<Particles<Real>>& species,
                                                       const Box& box,
                                                       const DomainOptions& options) {
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate(!species.empty(), "a domain needs at least one species of particles");
     std::vector<SpeciesInput<Real>> inputs;
     Index num = 0;
@@ -215,7 +215,7 @@ Domain<Real>::Domain(const Context& context, const std::vector<Particles<Real>>&
 
 template <class Real>
 void Domain<Real>::add_columns(const std::vector<Particles<Real>>& species) {
-  context().comm.together([&] { zhalo::add_columns(*state_, species); });
+  together(context(), [&] { zhalo::add_columns(*state_, species); });
 }
 
 template <class Real>
@@ -286,7 +286,7 @@ Span<const Index> Domain<Real>::global_index(int species) const {
 template <class Real>
 void Domain<Real>::to_domain_order(const ColumnView& column, const Target& to, int species) const {
   const Context& context = state_->context;
-  context.comm.together([&] {
+  together(context, [&] {
     const Distribution<Real>& of = species_of(*state_, species).particles;
     validate_move<Real>(context, column, to, {of.num_brought, of.num()});
     of.redistribution.forward(context, {{column, to.data}});
@@ -297,7 +297,7 @@ void Domain<Real>::to_domain_order(const ColumnView& column, const Target& to, i
 template <class Real>
 void Domain<Real>::to_caller_order(const ColumnView& values, const Target& to, int species) const {
   const Context& context = state_->context;
-  context.comm.together([&] {
+  together(context, [&] {
     const Distribution<Real>& of = species_of(*state_, species).particles;
     validate_move<Real>(context, values, to, {of.num(), of.num_brought});
     Buffer<std::byte> packed;

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "kernels/on.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/comm/part_exchange.hpp"
 #include "src/fft/fft_plan.hpp"
 #include "zhalo/core/buffer.hpp"
@@ -354,7 +355,7 @@ template <class T>
 void run_transforms(FftPlan<T>& plan, Direction direction, Arrays arrays, const FftArrays& first) {
   const auto start = Clock::now();
   const Communicator& comm = plan.context().comm;
-  comm.together([&] {
+  together(plan.context(), [&] {
     plan.make_ready(arrays);
     FftRun<T> run(plan, direction, arrays);
     const auto& route = plan.route(direction, arrays);

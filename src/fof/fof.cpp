@@ -340,7 +340,7 @@ DeviceMemoryScope look_after_memory(const Context& context, Index num,
 template <class Real>
 FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& options) {
   const Context& context = domain.context();
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate_options(domain.box(), options);
     validate_agreement(context.comm, domain.box(), options.linking_length);
     FofOptions here = options;
@@ -357,7 +357,7 @@ FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& optio
 template <class Real>
 FofResult friends_of_friends(const Context& context, const Particles<Real>& particles,
                              const Box& box, const FofOptions& options) {
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate_box(box, particles.dimensions);
     validate_box_fits<Real>(box);
     validate_options(box, options);

@@ -23,7 +23,7 @@ namespace zhalo {
 template <class Real>
 Buffer<Index> count_within_of(const Context& context, const KnnTargets<Real>& targets,
                               const Box& box, const WithinOptions& options) {
-  return together(context.comm, [&] {
+  return together(context, [&] {
     NeighbourSearch search = options.search();
     search.counts_only = true;
     const PhaseTimer timer(context, "results");
@@ -277,7 +277,7 @@ const std::byte* bytes_of_column(const std::vector<Buffer<std::byte>>& columns, 
 template <class Real>
 KnnResult<Real> knn_of(const Context& context, const KnnTargets<Real>& targets, const Box& box,
                        const KnnOptions& options, const KnnOutput& output) {
-  return together(context.comm, [&] {
+  return together(context, [&] {
     validate(options.k >= 1 && options.k <= max_neighbours, "k is {} (must be 1 to {})", options.k,
              max_neighbours);
     validate_output(context.comm, output);

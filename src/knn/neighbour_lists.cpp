@@ -95,7 +95,7 @@ void validate_targets(const KnnTargets<Real>& targets, const Box& box) {
 template <class Real>
 NeighbourLists<Real>::NeighbourLists(const Context& context, const KnnTargets<Real>& targets,
                                      const Box& box, const NeighbourSearch& search) {
-  context.comm.together([&] {
+  together(context, [&] {
     validate_targets(targets, box);
     validate_search(search);
     for (const ColumnView& column : search.columns)
@@ -111,7 +111,7 @@ NeighbourLists<Real>::NeighbourLists(const Context& context, const KnnTargets<Re
 
 template <class Real>
 bool NeighbourLists<Real>::queue_next() {
-  return together(state_->context.comm, [&] {
+  return together(state_->context, [&] {
     state_->redistribution.reset();
     return state_->rows.queue_next();
   });
@@ -138,7 +138,7 @@ SearchColumnView NeighbourLists<Real>::column_view(int i, Index element_size) co
 template <class Real>
 void NeighbourLists<Real>::put(const void* values, Index element_size, void* result) {
   const Context& context = state_->context;
-  context.comm.together([&] {
+  together(context, [&] {
     const Chunk& chunk = state_->rows.chunk();
     const auto array = [](const void* data, Index num) {
       return Span<const std::byte>(static_cast<const std::byte*>(data), num);

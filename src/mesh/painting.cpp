@@ -271,7 +271,7 @@ template void Painting<double>::paint(const OwnCells<double>&, const Vec3d&) con
 template <class T, class Real>
 PaintReport paint(const Context& context, const Particles<Real>& particles, Field<T>& field,
                   const PaintOptions& options) {
-  return together(context.comm, [&] {
+  return together(context, [&] {
     const Painting<Real> painting(context, field.decomposition(), particles, options);
     context.comm.together([&] { validate_field(context.comm, field); });
     if (field.layout().size != field.cells().size())  // ghosts become 0

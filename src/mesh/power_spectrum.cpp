@@ -265,7 +265,7 @@ PowerSpectrum finish(const PowerBins& bins, const Grid& grid, const std::vector<
 template <class T>
 PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, const Modes<T>& b,
                                    const PowerOptions& options) {
-  return together(context.comm, [&] {
+  return together(context, [&] {
     const PhaseTimer timer(context, "power spectrum");
     validate_same(a.decomposition(), b.decomposition(), "the modes of a cross power spectrum");
     validate_multipoles(options);

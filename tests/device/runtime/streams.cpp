@@ -1,5 +1,6 @@
 #include "tests/device/runtime/streams.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -88,6 +89,14 @@ void finish_device(int device) {
       if (stream.first == device) streams.push_back(stream.second);
   }
   for (CUstream_st* const stream : streams) finish(device, stream);
+}
+
+bool is_idle(int device) {
+  const std::lock_guard lock(queues().mutex);
+  const auto& waiting = queues().waiting;
+  return std::all_of(waiting.begin(), waiting.end(), [&](const auto& stream) {
+    return stream.first.first != device || stream.second.empty();
+  });
 }
 
 void abandon(int device, CUstream_st* stream) {

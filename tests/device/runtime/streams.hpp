@@ -26,6 +26,8 @@ bool advance(int device, CUstream_st* stream);
 /// Runs what is queued on one stream, or on all streams of a device, to its end.
 void finish(int device, CUstream_st* stream);
 void finish_device(int device);
+/// Whether nothing is queued on any stream of a device.
+bool is_idle(int device);
 /// Forgets what is queued, as a device does that has failed.
 void abandon(int device, CUstream_st* stream);
 
