@@ -23,6 +23,9 @@ void queue_copy(const Exec& exec, void* to, const void* from, std::size_t bytes)
 /// A move-only array of `size` elements that owns its memory. The elements are not initialised.
 /// `padding` more elements behind the end may be read and written, so vector loads need no special
 /// case at the end. Kernels get Spans, never Buffers.
+///
+/// On a device the memory of a destroyed Buffer is used again in the order of the Exec's stream
+/// only: a caller who reads it on another stream waits for that stream first.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
