@@ -93,7 +93,7 @@ struct LinkInside : FofLanes<Lanes> {
     bool connected = true;
     if (is_clump(lo, hi) || num > max_leaf_size) {
       const LocalIndex first = fof.first_in_sets + begin;
-      lanes.for_few(num, [&](Index i) { fof.sets.parent[first + i] = first; });
+      lanes.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = first; });
     } else if (this->spans_edges(lo, hi)) {
       connected = link(PeriodicMetric<Lanes>(lanes, fof), begin, num);
     } else {
