@@ -57,47 +57,60 @@ if(ZHALO_CUDA STREQUAL "EMULATED")
   return()
 endif()
 
-if(NOT CMAKE_CUDA_COMPILER)
-  find_program(ZHALO_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
-                                     /opt/cuda PATH_SUFFIXES bin)
+# Says why there is no CUDA backend: an error if it was asked for, else a line of the output.
+function(zhalo_do_without_cuda reason)
+  if(ZHALO_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "ZHALO_CUDA is ON but ${reason}; "
+                        "say which one to take with CUDACXX or CMAKE_CUDA_COMPILER, "
+                        "or configure with -DZHALO_CUDA=OFF")
+  endif()
+  message(STATUS "CUDA backend: OFF, because ${reason}")
+endfunction()
+
+set(zhalo_cuda_version 12.0) # the first with C++20
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  find_program(ZHALO_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda /opt/cuda
+               PATH_SUFFIXES bin)
   mark_as_advanced(ZHALO_NVCC)
-  if(ZHALO_NVCC)
-    set(CMAKE_CUDA_COMPILER "${ZHALO_NVCC}" CACHE FILEPATH "CUDA compiler")
+  if(NOT ZHALO_NVCC)
+    zhalo_do_without_cuda("no nvcc was found on PATH or in /usr/local/cuda/bin")
+    return()
   endif()
+  set(ENV{CUDACXX} "${ZHALO_NVCC}")
 endif()
+# What CMake makes of the compiler is an error, also where nobody asked for CUDA: first a look.
+include(CheckLanguage)
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  zhalo_do_without_cuda("the compiler $ENV{CUDACXX} does not work with ${CMAKE_CXX_COMPILER}")
+  return()
+endif()
+execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --version OUTPUT_VARIABLE version ERROR_QUIET)
+if(version MATCHES "release ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_LESS zhalo_cuda_version)
+  zhalo_do_without_cuda("${CMAKE_CUDA_COMPILER} is of CUDA ${CMAKE_MATCH_1}, \
+and ${zhalo_cuda_version} or later is needed")
+  return()
+endif()
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  # Machine code for A100 and H100/H200; PTX for what comes after.
+  set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "CUDA architectures")
+endif()
+enable_language(CUDA)
+foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
+  if(architecture MATCHES "^all" OR architecture MATCHES "^[1-7][0-9]($|-)")
+    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has ${architecture}; "
+                        "zhalo needs compute capability 8.0 or later, such as 80-real;90")
+  endif()
+endforeach()
+include(ZhaloFindCudaToolkit)
+if(NOT TARGET CUDA::cufft)
+  message(FATAL_ERROR "the CUDA toolkit has no cuFFT: install it (libcufft-dev), "
+                      "or configure with -DZHALO_CUDA=OFF")
+endif()
+set(ZHALO_HAVE_CUDA ON CACHE INTERNAL "Whether this tree compiles kernels/cuda")
+message(STATUS "CUDA backend: ON")
 
-if(CMAKE_CUDA_COMPILER)
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    # Machine code for A100 and H100/H200; PTX for what comes after.
-    set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "CUDA architectures")
-  endif()
-  enable_language(CUDA)
-  include(ZhaloFindCudaToolkit)
-  if(CUDAToolkit_VERSION VERSION_LESS 12.5)
-    message(
-      FATAL_ERROR "the CUDA toolkit is ${CUDAToolkit_VERSION}, zhalo needs 12.5 or later: "
-                  "set CMAKE_CUDA_COMPILER to the nvcc of one, or configure with -DZHALO_CUDA=OFF")
-  endif()
-  if(NOT TARGET CUDA::cufft)
-    message(
-      FATAL_ERROR
-        "the CUDA toolkit has no cuFFT: install it (libcufft-dev), "
-        "or configure with -DZHALO_CUDA=OFF"
-    )
-  endif()
-  set(ZHALO_HAVE_CUDA ON CACHE INTERNAL "Whether this tree compiles kernels/cuda")
-elseif(ZHALO_CUDA STREQUAL "ON")
-  message(
-    FATAL_ERROR
-      "ZHALO_CUDA is ON but no nvcc was found on PATH or in /usr/local/cuda/bin; "
-      "install the CUDA toolkit, "
-      "set CMAKE_CUDA_COMPILER to its nvcc, or configure with -DZHALO_CUDA=OFF")
-endif()
-message(STATUS "CUDA backend: ${ZHALO_HAVE_CUDA}")
-
-if(ZHALO_HAVE_CUDA)
-  # CMake 3.25 drops CUDA_STANDARD 20 silently with newer nvcc, so the standard is an option here.
-  # No fused multiply-add but where the text says fma: host and device must round alike.
-  add_compile_options(
-    "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;-Xcompiler=-ffp-contract=off>")
-endif()
+# CMake 3.25 drops CUDA_STANDARD 20 silently with newer nvcc, so the standard is an option here. No
+# fused multiply-add but where the text says fma: host and device must round alike.
+add_compile_options(
+  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false;-Xcompiler=-ffp-contract=off>")

@@ -35,9 +35,14 @@ using StateOfContext = decltype(&cuDevicePrimaryCtxGetState);
 
 /// A function of the driver, which only the runtime is linked with; nullptr if it has none.
 StateOfContext find_state_of_context() {
+  constexpr const char* name = "cuDevicePrimaryCtxGetState";
   void* found = nullptr;
-  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &found,
-                                                             12000, cudaEnableDefault);
+#if CUDART_VERSION >= 12050
+  const cudaError_t error =
+      cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault);
+#else
+  const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
+#endif
   if (error == cudaSuccess) return reinterpret_cast<StateOfContext>(found);
   static_cast<void>(cudaGetLastError());
   return nullptr;
