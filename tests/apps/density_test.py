@@ -103,6 +103,21 @@ class Fields(DensityCase):
                 self.assertEqual(file["Density"].attrs["FirstPlane"], first)
                 first += len(file["Density"])
 
+    @NEEDS_MPI
+    @shows_results
+    def test_estimates_bound_what_ranks_use(self):
+        """But for the program itself, 48 MiB, and small tables."""
+        snapshot = self.snapshot({1: 10**6})
+        snapshot.pos[1] = np.random.default_rng(2).random((10**6, 3), np.float32) * snapshot.box
+        snapshot.write(self.folder / "snapshot_007", velocities=False)
+        for weights in ("mass", "number"):
+            for ranks in (1, 2, 3):
+                arguments = ("--grid", 32, "--weights", weights, "-q", "--json", "report.json")
+                self.succeed("snapshot_007", *arguments, launcher=launcher(ranks))
+                report = json.loads((self.folder / "report.json").read_text())
+                room = report["estimate"]["memory_bytes_per_rank"] - 47 * 2**20
+                self.assertLessEqual(report["result"]["peak_pool_bytes"], room)
+
     def test_attributes(self):
         snapshot = self.snapshot({1: 100})
         self.succeed(
