@@ -189,8 +189,9 @@ void RowSearch<Real>::find_nearest() {
   if (!fetcher_) return;
   std::vector<Ball<Real>> balls = fetcher_->balls_of(search_of_chunk(), chunk_, rows);
   const Index needed = options_.k + (search_.leave_out_self ? 1 : 0);
-  for (Ball<Real>& ball : balls) {
-    if (std::isinf(ball.reach2)) ball.reach2 = fetcher_->reach_of(ball, needed);
+  if (input_.particles().num() < needed) {  // their rows say nothing of how far away k are
+    for (Ball<Real>& ball : balls)
+      ball.reach2 = std::min(ball.reach2, fetcher_->reach_of(ball, needed));
   }
   fetch(balls);
   rows.resume = true;

@@ -185,8 +185,10 @@ class BadOutputs(FofCase):
         ) as run:
             with self.assertRaises(subprocess.TimeoutExpired):
                 run.wait(timeout=5)  # it waits for a reader
-            self.fof(GADGET / "snapshot_000.hdf5", "-q")
-            run.send_signal(signal.SIGTERM)
+            try:
+                self.fof(GADGET / "snapshot_000.hdf5", "-q")
+            finally:
+                run.send_signal(signal.SIGTERM)
             errors = run.communicate(timeout=SECONDS)[1]
         self.assertEqual((run.returncode, errors), (130, b"fof: error: interrupted\n"))
         self.assertIn("fof_output/groups_000/fof_subhalo_tab_000.0.hdf5", self.files())

@@ -146,6 +146,25 @@ TEST_CASE("knn: queries and particles in corners far from each other") {
   check_knn(context, c);
 }
 
+TEST_CASE("knn: a radius that excludes no one brings no more than none") {
+  const Context context = make_context();
+  // Most queries are below the border of two ranks, nearly all particles on a line above it.
+  KnnCase<float> c{unit_points<float>(7, Shape::uniform, 14, Box::unbounded()), Cut::even};
+  PointSet<float> queries = unit_points<float>(2000, Shape::uniform, 15, Box::unbounded());
+  PointSet<float> above = unit_points<float>(1993, Shape::uniform, 16, Box::unbounded());
+  for (std::size_t i = 0; i < above.pos.size(); ++i)
+    above.pos[i] = 2 + (i % 3 == 0 ? 8 : 0.1F) * above.pos[i];
+  c.points.pos.insert(c.points.pos.end(), above.pos.begin(), above.pos.end());
+  c.queries.push_back(queries);
+  c.options = {.k = 8};
+  const KnnStatistics without = check_knn(context, c);
+  CHECK((context.comm.size() != 2 || without.fetched < above.num() / 2));
+  c.options.max_radius = 20;
+  CHECK(check_knn(context, c).fetched == without.fetched);
+  c.options.max_radius = 2;
+  CHECK(check_knn(context, c).fetched <= without.fetched);
+}
+
 TEST_CASE("knn: most particles stay where they are") {
   const Context context = make_context();
   KnnCase<float> c{unit_points<float>(20000, Shape::uniform, 12), Cut::even};
