@@ -1,6 +1,7 @@
 /// Particles in many segments, as simulation codes hold them by cells: the domain is that of the
 /// same particles in one segment.
 #include <catch2/catch.hpp>
+#include <optional>
 
 #include "tests/mpi/domain/analysed.hpp"
 #include "zhalo/domain/domain.hpp"
@@ -87,6 +88,20 @@ TEST_CASE("domain: particles in segments of any length are as those in one") {
     CHECK(num_different(found.particles(), expected.particles()) == 0);
   }
   CHECK(expected.num_wrapped() > 0);
+}
+
+TEST_CASE("domain: copies are one domain, which lives as long as any of them") {
+  Analysed a(300);
+  std::optional<Domain<float>> first(Domain<float>(a.context, a.particles, a.points.box));
+  const Domain<float> copy = *first;
+  const Columns columns(a.share.count);
+  columns.show(0, a.particles.segments[0]);
+  first->add_columns({a.particles});
+  CHECK(copy.particles().segments[0].pos[0].data == first->particles().segments[0].pos[0].data);
+  first.reset();
+  const Domain<float> expected(a.context, a.particles, a.points.box);
+  REQUIRE(copy.num() == expected.num());
+  CHECK(num_different(copy.particles(), expected.particles()) == 0);
 }
 
 TEST_CASE("domain: velocities of another precision between those of one") {

@@ -33,6 +33,16 @@ TEST_CASE("one rank without MPI: every operation is the identity") {
   CHECK(range.total == 42);
 }
 
+TEST_CASE("transports have the words of the command line, and no others") {
+  CHECK(parse_transport("auto") == Transport::automatic);
+  CHECK(parse_transport("nccl") == Transport::nccl);
+  CHECK(parse_transport("gpu-aware") == Transport::gpu_aware);
+  CHECK(parse_transport("staged") == Transport::staged);
+  for (const char* word : {"", "NCCL", "gpu_aware", "automatic"})
+    CHECK_THROWS_WITH(parse_transport(word), Contains("'" + std::string(word) + "'") &&
+                                                 Contains("auto, nccl, gpu-aware or staged"));
+}
+
 TEST_CASE("one rank without MPI: no other rank, and no negative colour") {
   const Communicator comm;
   CHECK(comm.split(3).size() == 1);
