@@ -67,7 +67,7 @@ function(zhalo_do_without_cuda reason)
   message(STATUS "CUDA backend: OFF, because ${reason}")
 endfunction()
 
-set(zhalo_cuda_version 12.0) # the first with C++20
+set(zhalo_cuda_version 12.5) # the first with all that is used of CUB
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   find_program(ZHALO_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda /opt/cuda
                PATH_SUFFIXES bin)

@@ -37,12 +37,8 @@ using StateOfContext = decltype(&cuDevicePrimaryCtxGetState);
 StateOfContext find_state_of_context() {
   constexpr const char* name = "cuDevicePrimaryCtxGetState";
   void* found = nullptr;
-#if CUDART_VERSION >= 12050
   const cudaError_t error =
       cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault);
-#else
-  const cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
-#endif
   if (error == cudaSuccess) return reinterpret_cast<StateOfContext>(found);
   static_cast<void>(cudaGetLastError());
   return nullptr;
