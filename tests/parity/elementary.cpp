@@ -26,7 +26,7 @@ TEST_CASE("elementary functions are right to the last digits", "[parity]") {
   double worst_exp = 0;
   double worst_sine = 0;  // of sine and cosine, in units of the last digit of 1
   for (int i = 0; i < 300000; ++i) {
-    const double x = i % 3 == 0 ? random.uniform(0.4, 1.6) : random.log_uniform(1e-300, 1e300);
+    const double x = i % 3 == 0 ? random.uniform(0.4, 1.6) : std::exp(random.uniform(-690, 690));
     worst_log = larger(worst_log,
                        units_off(kernels::portable_log(x), std::log(static_cast<long double>(x))));
     const double y = random.uniform(-700, 700) * (i % 2 == 0 ? 1 : 0.001);
