@@ -114,8 +114,8 @@ StatedUnits stated_by_swift(const InputFile& file, const SnapshotOverrides& over
     if (!unit && !given)
       info.warnings.push_back(
           fmt::format("'{}': Units/{} is no positive number: it is not used, and the unit that it "
-                      "concerns is the "
-                      "usual one (kpc or, if the mass in the box fits it, Mpc; 1e10 Msun; km/s)",
+                      "concerns is the usual one (kpc or, if the mass in the box fits it, Mpc; "
+                      "1e10 Msun; km/s)",
                       info.path, name));
     return unit;
   };

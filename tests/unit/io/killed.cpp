@@ -129,6 +129,14 @@ void check_set(const std::map<std::string, std::string>& found, std::size_t num_
   if (std::any_of(found.begin(), found.end(), is_master)) CHECK(found.size() == num_with_master);
 }
 
+/// At another moment in each look.
+void stop_after_a_while(pid_t child, int look) {
+  std::this_thread::sleep_for(std::chrono::microseconds(100 + 37 * (look % 64)));
+  ::kill(child, SIGSTOP);
+  int status = 0;
+  REQUIRE((::waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status)));
+}
+
 }  // namespace
 
 TEST_CASE("stopped or killed at any moment: old and new files are never seen together") {
@@ -142,10 +150,7 @@ TEST_CASE("stopped or killed at any moment: old and new files are never seen tog
       for (int version = 1;; ++version) write_version(out, version, num_files, true);
     }
     for (int look = 0; look < 200; ++look) {
-      std::this_thread::sleep_for(std::chrono::microseconds(100 + 37 * (look % 64)));
-      ::kill(child, SIGSTOP);
-      int status = 0;
-      REQUIRE((::waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status)));
+      stop_after_a_while(child, look);
       const auto found = visible_files(out);
       check_set(found, num_files + 1);
       fewest = std::min(fewest, found.size());
@@ -216,10 +221,7 @@ TEST_CASE("stopped at any moment: a master that one file replaces is not seen wi
   }
   int seen[3]{};
   for (int look = 0; look < 1000; ++look) {
-    std::this_thread::sleep_for(std::chrono::microseconds(100 + 37 * (look % 64)));
-    ::kill(child, SIGSTOP);
-    int status = 0;
-    REQUIRE((::waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status)));
+    stop_after_a_while(child, look);
     const Files found = files_by_name(out);
     const bool is_whole = found == sets[0] || found == sets[1];
     CHECK((is_part_of(found, sets[0]) || is_part_of(found, sets[1])));
