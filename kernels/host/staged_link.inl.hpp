@@ -14,12 +14,12 @@ template <class T>
 struct StageList {
   static constexpr int room = 512;
 
-  T entries[room];
+  T entries[room + 1];  // what is not wanted is written, too
   int num = 0;
 
   /// Writes in any case: that costs less than a branch.
   void add_if(bool wanted, const T& entry) {
-    ZHALO_EXPECT(num < room);
+    ZHALO_EXPECT(num <= room);
     entries[num] = entry;
     num += wanted ? 1 : 0;
   }
@@ -29,6 +29,26 @@ struct StageList {
 struct PairOfLeaves {
   LocalIndex walking;
   LocalIndex met;
+};
+
+/// Leaves that walk, each with something that it is near. A list in two columns: whole vectors are
+/// written.
+template <class Lanes>
+struct NearList {
+  static constexpr int room = 512;
+
+  LocalIndex walking[room + Lanes::size];
+  LocalIndex near[room + Lanes::size];
+  int num = 0;
+
+  /// A leaf with those from `first` on that the bits tell.
+  void add(const Lanes& lanes, LocalIndex leaf, LocalIndex first, std::uint64_t bits) {
+    ZHALO_EXPECT(num <= room);
+    lanes.repeat_index(leaf, walking + num);
+    lanes.compress_indices(bits, first, near + num);
+    num += count_bits(bits);
+  }
+  bool has_room(int more) const { return num + more <= room; }
 };
 
 /// Some particles of the leaf that walks, from `first` on, near the leaf that it meets.
@@ -52,12 +72,16 @@ struct FriendsOfOne {
   std::uint32_t bits;
 };
 
+template <class Lanes>
 struct StagedScratch {
   static constexpr int max_stack = 384;
   static constexpr int max_nodes = 256;
 
   std::uint32_t stack[max_stack];
   LocalIndex nodes[max_nodes];
+  NearList<Lanes> near_nodes;
+  NearList<Lanes> near_leaves;
+  StageList<PairOfLeaves> connected_pairs;
   StageList<PairOfLeaves> pairs;
   StageList<NearLeaf> near_leaf;
   StageList<NearEachOther> near_each_other;
@@ -66,8 +90,8 @@ struct StagedScratch {
 
 /// As LinkBetween.
 template <class Lanes>
-struct StagedLink : LinkWalk<Lanes, StagedScratch> {
-  using Base = LinkWalk<Lanes, StagedScratch>;
+struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
+  using Base = LinkWalk<Lanes, StagedScratch<Lanes>>;
   using Base::fof;
   using typename Base::Lane;
   using typename Base::Leaf;
@@ -112,55 +136,77 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
     return this->spans_edges(lo, hi);
   }
 
+  // Leaves that walk come one after the other, each with all that is near: what is read of one is
+  // still there for the next.
   template <class Metric>
   void link_nodes(const Lanes& lanes, const Metric& metric, const Walk& walk,
                   Span<const LocalIndex> nodes) const {
     Scratch& s = walk.scratch;
-    for (const LocalIndex node : nodes) {
-      for (int j = 0; j < fof.tree.fanout; j += Lanes::size) {
-        if (!s.pairs.has_room(static_cast<int>(this->leaves_below(fof.walk_level)) * Lanes::size))
-          link_pairs(lanes, metric, s);
-        add_pairs(lanes, metric, walk, node, j);
+    for (Index first = 0; first < nodes.size(); first += Lanes::size) {
+      const auto some = nodes.subspan(first, std::min<Index>(Lanes::size, nodes.size() - first));
+      find_near_nodes(lanes, metric, walk, some);
+      for (int i = 0; i < s.near_nodes.num; ++i) {
+        if (!s.near_leaves.has_room(fof.tree.fanout)) link_leaves_near(lanes, metric, s);
+        find_near_leaves(lanes, metric, s.near_nodes.walking[i], some[s.near_nodes.near[i]],
+                         s.near_leaves);
       }
     }
-    link_pairs(lanes, metric, s);
+    link_leaves_near(lanes, metric, s);
   }
 
-  /// The walking leaves with those leaves of a node, from the j-th on, that are near.
+  /// Which of some nodes each walking leaf is near, by their place among them.
   template <class Metric>
-  void add_pairs(const Lanes& lanes, const Metric& metric, const Walk& walk, Index node,
-                 int j) const {
-    const Index first = node * fof.tree.fanout + j;
-    Corners<Lanes> boxes;
-    this->load_boxes(lanes, fof.tree, first, boxes);
-    const int num = static_cast<int>(this->leaves_below(fof.walk_level));
-    for (int at = 0; at < num; at += Lanes::size) {
-      Corners<Lanes> walking;
-      this->load_boxes(lanes, fof.walkers.tree, walk.first_leaf + at, walking);
-      std::uint64_t near = this->near_node(lanes, metric, node, walking) & first_bits(num - at);
-      for (; near != 0; near &= near - 1) {
-        const Index leaf = walk.first_leaf + at + lowest_bit(near);
+  void find_near_nodes(const Lanes& lanes, const Metric& metric, const Walk& walk,
+                       Span<const LocalIndex> some) const {
+    NearList<Lanes>& found = walk.scratch.near_nodes;
+    Corners<Lanes> nodes;
+    if (fof.tree.num_levels > 1) load_nodes(lanes, some, nodes);
+    found.num = 0;
+    for (Index i = 0; i < this->leaves_below(fof.walk_level); ++i) {
+      const Index leaf = walk.first_leaf + i;
+      if (fof.walkers.tree.leaf_begin[leaf] == fof.walkers.tree.leaf_end[leaf]) continue;
+      std::uint64_t near = first_bits(some.size());
+      if (fof.tree.num_levels > 1) {
         Corners<Lanes> box;
         this->broadcast_box(lanes, fof.walkers.tree, leaf, box);
-        std::uint64_t met = this->near_boxes(lanes, metric, box, boxes);
-        met &= first_bits(fof.tree.fanout - j);
-        // Earlier leaves have met this one.
-        if (fof.own_leaves_walk && first <= leaf) met &= ~first_bits(leaf + 1 - first);
-        add_pairs_of(leaf, first, met, walk.scratch.pairs);
+        near &= this->near_boxes(lanes, metric, box, nodes);
       }
+      found.add(lanes, static_cast<LocalIndex>(leaf), 0, near);
     }
   }
 
-  /// Without those that are seen to be in one set.
-  void add_pairs_of(Index leaf, Index first, std::uint64_t met,
-                    StageList<PairOfLeaves>& pairs) const {
-    const bool connected = fof.walkers.connected[leaf] != 0;
-    const LocalIndex set = parent_of(fof.walkers, leaf);
-    for (; met != 0; met &= met - 1) {
-      const Index other = first + lowest_bit(met);
-      const bool in_one_set =
-          connected & (fof.connected[other] != 0) & (parent_of(fof, other) == set);
-      pairs.add_if(!in_one_set, {static_cast<LocalIndex>(leaf), static_cast<LocalIndex>(other)});
+  /// Boxes of nodes of level 1.
+  void load_nodes(const Lanes& lanes, Span<const LocalIndex> some, Corners<Lanes>& nodes) const {
+    Real lo[3][Lanes::size], hi[3][Lanes::size];
+    for (int i = 0; i < Lanes::size; ++i) {
+      const Index node = fof.tree.level_first[1] + Index{some[std::min<Index>(i, some.size() - 1)]};
+      for (int axis = 0; axis < 3; ++axis) {
+        lo[axis][i] = fof.tree.boxes.lo[axis][node];
+        hi[axis][i] = fof.tree.boxes.hi[axis][node];
+      }
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+      nodes.lo[axis] = lanes.load(lo[axis]);
+      nodes.hi[axis] = lanes.load(hi[axis]);
+    }
+  }
+
+  /// A walking leaf with those leaves of a node that are near.
+  template <class Metric>
+  void find_near_leaves(const Lanes& lanes, const Metric& metric, LocalIndex leaf, LocalIndex node,
+                        NearList<Lanes>& found) const {
+    Corners<Lanes> box;
+    this->broadcast_box(lanes, fof.walkers.tree, leaf, box);
+    for (int j = 0; j < fof.tree.fanout; j += Lanes::size) {
+      const Index first = Index{node} * fof.tree.fanout + j;
+      Corners<Lanes> boxes;
+      this->load_boxes(lanes, fof.tree, first, boxes);
+      std::uint64_t near = this->near_boxes(lanes, metric, box, boxes);
+      near &= first_bits(fof.tree.fanout - j);
+      // Earlier leaves have met this one.
+      const Index met = fof.own_leaves_walk ? Index{leaf} + 1 - first : 0;
+      near &= ~first_bits(std::clamp<Index>(met, 0, Lanes::size));
+      found.add(lanes, leaf, static_cast<LocalIndex>(first), near);
     }
   }
 
@@ -170,11 +216,32 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
 
   // -------------------------------------------------------------- stages
 
+  /// Without those that are seen to be in one set.
+  template <class Metric>
+  void link_leaves_near(const Lanes& lanes, const Metric& metric, Scratch& s) const {
+    for (int i = 0; i < s.near_leaves.num; ++i) {
+      const PairOfLeaves pair{s.near_leaves.walking[i], s.near_leaves.near[i]};
+      const bool connected =
+          (fof.walkers.connected[pair.walking] & fof.connected[pair.met]) != 0;
+      const bool in_one_set =
+          parent_of(fof.walkers, pair.walking) == parent_of(fof, pair.met);
+      s.connected_pairs.add_if(connected & !in_one_set, pair);
+      s.pairs.add_if(!connected, pair);
+    }
+    s.near_leaves.num = 0;
+    link_pairs(lanes, metric, s);
+  }
+
+  /// Where both leaves are connected, a pair of friends makes all others needless, also those of
+  /// other leaves in the list.
   template <class Metric>
   void link_pairs(const Lanes& lanes, const Metric& metric, Scratch& s) const {
+    for (int i = 0; i < s.connected_pairs.num; ++i)
+      link_at_once(lanes, metric, s.connected_pairs.entries[i]);
+    s.connected_pairs.num = 0;
     for (int i = 0; i < s.pairs.num; ++i) {
       const PairOfLeaves pair = s.pairs.entries[i];
-      if (is_linked_at_once(pair)) {
+      if (is_large(fof.walkers, pair.walking) || is_large(fof, pair.met)) [[unlikely]] {
         link_at_once(lanes, metric, pair);
         continue;
       }
@@ -185,15 +252,9 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch> {
     link_near_leaves(lanes, metric, s);
   }
 
-  /// Whether both are connected: then a pair of friends makes all others needless, also those of
-  /// other leaves in the list. Or one has many particles at one point, or nearly.
-  bool is_linked_at_once(const PairOfLeaves& pair) const {
-    const auto size_of = [](const LinkedTree<Real>& of, Index leaf) {
-      return of.tree.leaf_end[leaf] - of.tree.leaf_begin[leaf];
-    };
-    return (fof.walkers.connected[pair.walking] & fof.connected[pair.met]) != 0 ||
-           size_of(fof.walkers, pair.walking) > max_leaf_size ||
-           size_of(fof, pair.met) > max_leaf_size;
+  /// Many particles at one point, or nearly.
+  static bool is_large(const LinkedTree<Real>& of, Index leaf) {
+    return of.tree.leaf_end[leaf] - of.tree.leaf_begin[leaf] > max_leaf_size;
   }
 
   template <class Metric>

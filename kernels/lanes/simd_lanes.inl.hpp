@@ -101,6 +101,12 @@ class SimdLanes {
     hn::StoreU(compressed(index, tag, bits), tag, to);
   }
 
+  /// Writes `size` elements.
+  HWY_INLINE void repeat_index(LocalIndex i, LocalIndex* to) const {
+    const hn::Rebind<LocalIndex, Tag> tag;
+    hn::StoreU(hn::Set(tag, i), tag, to);
+  }
+
   template <class T>
   HWY_INLINE void move(const T* from, Index n, T* to) const {
     __builtin_memmove(to, from, static_cast<std::size_t>(n) * sizeof(T));
