@@ -151,13 +151,17 @@ class PositionPartition {
     });
   }
 
+  /// There are more parts than streams that a processor sees by itself: the next line of each is
+  /// asked for in time.
   void scatter(Index first, Index last, const std::uint16_t* digits, PositionRecord<Real>* records,
                DigitCounts& indices) const {
+    constexpr Index records_ahead = 64 / Index{sizeof(PositionRecord<Real>)};
     for_each_chunk(first, last, [&](Index at, Index num, const Chunk& chunk) {
       for (Index i = 0; i < num; ++i) {
-        records[indices[digits[at + i]]++] = {
-            {chunk.axis[0][i], chunk.axis[1][i], chunk.axis[2][i]},
-            static_cast<LocalIndex>(at + i)};
+        PositionRecord<Real>* const to = records + indices[digits[at + i]]++;
+        prefetch_line(to + records_ahead);
+        *to = {{chunk.axis[0][i], chunk.axis[1][i], chunk.axis[2][i]},
+               static_cast<LocalIndex>(at + i)};
       }
     });
   }

@@ -159,19 +159,27 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
   void find_near_nodes(const Lanes& lanes, const Metric& metric, const Walk& walk,
                        Span<const LocalIndex> some) const {
     NearList<Lanes>& found = walk.scratch.near_nodes;
-    Corners<Lanes> nodes;
-    if (fof.tree.num_levels > 1) load_nodes(lanes, some, nodes);
     found.num = 0;
+    if (fof.tree.num_levels == 1) {
+      for_each_walking(walk, [&](LocalIndex leaf) { found.add(lanes, leaf, 0, 1); });
+      return;
+    }
+    Corners<Lanes> nodes;
+    load_nodes(lanes, some, nodes);
+    for_each_walking(walk, [&](LocalIndex leaf) {
+      Corners<Lanes> box;
+      this->broadcast_box(lanes, fof.walkers.tree, leaf, box);
+      const std::uint64_t near = this->near_boxes(lanes, metric, box, nodes);
+      found.add(lanes, leaf, 0, near & first_bits(some.size()));
+    });
+  }
+
+  template <class F>
+  ZHALO_LANES_INLINE void for_each_walking(const Walk& walk, F f) const {
+    const TreeView<Real>& tree = fof.walkers.tree;
     for (Index i = 0; i < this->leaves_below(fof.walk_level); ++i) {
       const Index leaf = walk.first_leaf + i;
-      if (fof.walkers.tree.leaf_begin[leaf] == fof.walkers.tree.leaf_end[leaf]) continue;
-      std::uint64_t near = first_bits(some.size());
-      if (fof.tree.num_levels > 1) {
-        Corners<Lanes> box;
-        this->broadcast_box(lanes, fof.walkers.tree, leaf, box);
-        near &= this->near_boxes(lanes, metric, box, nodes);
-      }
-      found.add(lanes, static_cast<LocalIndex>(leaf), 0, near);
+      if (tree.leaf_begin[leaf] < tree.leaf_end[leaf]) f(static_cast<LocalIndex>(leaf));
     }
   }
 
@@ -221,10 +229,8 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
   void link_leaves_near(const Lanes& lanes, const Metric& metric, Scratch& s) const {
     for (int i = 0; i < s.near_leaves.num; ++i) {
       const PairOfLeaves pair{s.near_leaves.walking[i], s.near_leaves.near[i]};
-      const bool connected =
-          (fof.walkers.connected[pair.walking] & fof.connected[pair.met]) != 0;
-      const bool in_one_set =
-          parent_of(fof.walkers, pair.walking) == parent_of(fof, pair.met);
+      const bool connected = (fof.walkers.connected[pair.walking] & fof.connected[pair.met]) != 0;
+      const bool in_one_set = parent_of(fof.walkers, pair.walking) == parent_of(fof, pair.met);
       s.connected_pairs.add_if(connected & !in_one_set, pair);
       s.pairs.add_if(!connected, pair);
     }

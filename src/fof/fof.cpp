@@ -23,8 +23,9 @@ namespace {
 void validate_options(const Box& box, const FofOptions& options) {
   const double b = options.linking_length;
   validate(std::isfinite(b) && b > 0, "linking length is {} (must be positive and finite)", b);
-  validate(options.leaf_size >= 1 && options.leaf_size <= kernels::max_leaf_size,
-           "leaf size is {} (must be 1 to {})", options.leaf_size, kernels::max_leaf_size);
+  validate(options.leaf_size >= 0 && options.leaf_size <= kernels::max_leaf_size,
+           "leaf size is {} (must be 1 to {}, or 0 to choose)", options.leaf_size,
+           kernels::max_leaf_size);
   validate(options.ghost_batch >= 0,
            "the ghosts sent at a time are {} (must be positive, or 0 to choose)",
            options.ghost_batch);
@@ -139,6 +140,16 @@ double equivalent_link(const DomainState<Real>& domain, double linking_length) {
   return std::min(linking_length, std::max(1.001 * diagonal, unit));
 }
 
+constexpr int fastest_leaf_size(const Host&) { return 48; }
+constexpr int fastest_leaf_size(const Cuda&) { return 32; }
+
+/// The same, with nothing left to choose.
+FofOptions with_leaf_size(FofOptions options, const Exec& exec) {
+  if (options.leaf_size == 0)
+    options.leaf_size = kernels::on(exec, [](const auto& e) { return fastest_leaf_size(e); });
+  return options;
+}
+
 /// The order in which labels are wanted.
 enum class LabelOrder { domain, caller };
 
@@ -146,7 +157,7 @@ enum class LabelOrder { domain, caller };
 template <class Real>
 struct Search {
   DomainState<Real>& domain;
-  const FofOptions& options;
+  FofOptions options;
   LabelOrder order = LabelOrder::domain;
 
   const Context& context() const { return domain.context; }
@@ -343,7 +354,7 @@ FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& optio
   return together(context, [&] {
     validate_options(domain.box(), options);
     validate_agreement(context.comm, domain.box(), options.linking_length);
-    FofOptions here = options;
+    FofOptions here = with_leaf_size(options, context.exec);
     here.linking_length = equivalent_link(*domain.state(), here.linking_length);
     validate_scale<Real>(here.linking_length, domain.state()->key_frame.frame.scale);
     const auto memory = look_after_memory<Real>(context, domain.num_total(), groups_need);
@@ -372,7 +383,8 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
                               scale_for<Real>(b, box, extent));
     };
     const auto domain = make_domain<Real>(context, {{particles}}, box, request);
-    return find_groups<Real>({*domain, options, LabelOrder::caller}, sent_before);
+    return find_groups<Real>({*domain, with_leaf_size(options, context.exec), LabelOrder::caller},
+                             sent_before);
   });
 }
 

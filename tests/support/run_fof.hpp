@@ -103,7 +103,7 @@ class LaidOut {
 
 /// How to run, not what to find: labels may not depend on it.
 struct Run {
-  int leaf_size = 32;
+  int leaf_size = 0;  // chosen
   int threads = 1;
   Layout layout = Layout::rows;
 };
