@@ -86,12 +86,19 @@ MapReduce(T, Map, Combine) -> MapReduce<T, Map, Combine>;
 /// with other threads and does not call it.
 inline constexpr Index prefetch_distance = 32;
 
+/// Into the cache's second level: it waits for more lines at a time than the first one can.
 ZHALO_HD inline void prefetch_line(const void* address) {
 #if !ZHALO_ON_DEVICE
-  __builtin_prefetch(address);
+  __builtin_prefetch(address, 0, 2);
 #else
   static_cast<void>(address);
 #endif
+}
+
+/// Of something that may lie on two lines, both.
+ZHALO_HD inline void prefetch_from_to(const void* first, const void* last) {
+  prefetch_line(first);
+  prefetch_line(last);
 }
 
 }  // namespace zhalo::kernels
