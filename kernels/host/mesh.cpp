@@ -175,8 +175,11 @@ class ReadoutBlocks {
       const T* from = rows_.cells + (block.first[0][at] - rows_.first[0]) * rows_.stride[0] +
                       (block.first[1][at] - rows_.first[1]) * rows_.stride[1] +
                       (block.first[2][at] - rows_.first[2]);
-      for (int row = 0; row < order * order; ++row)
-        prefetch_line(from + (row / order) * rows_.stride[0] + (row % order) * rows_.stride[1]);
+      for (int row = 0; row < order * order; ++row) {
+        const T* const cells =
+            from + (row / order) * rows_.stride[0] + (row % order) * rows_.stride[1];
+        prefetch_from_to(cells, cells + order - 1);
+      }
     }
   }
 
