@@ -34,18 +34,16 @@ class Setup {
   void group_in_domain() {
     domain_.emplace(context_, points_.particles(), box_,
                     DomainOptions{.min_length = options_.linking_length});
-    label_ = friends_of_friends(*domain_, options_).label;
+    groups_ = friends_of_friends(*domain_, options_);
   }
-  Catalogue tabulate() const {
-    return make_catalogue(*domain_, Span<const Index>(label_.span()), CatalogueOptions{});
-  }
+  Catalogue tabulate() const { return make_catalogue(*domain_, groups_, CatalogueOptions{}); }
   /// From the caller's unsorted positions to a catalogue, in one go.
   void find_and_tabulate() {
     group_in_domain();
     benchmark::DoNotOptimize(tabulate().num_groups_total);
   }
   void forget_domain() {
-    label_ = {};
+    groups_ = {};
     domain_.reset();
   }
 
@@ -60,7 +58,7 @@ class Setup {
   Context context_;
   BoundPoints points_;
   std::optional<Domain<float>> domain_;
-  Buffer<Index> label_;
+  FofResult groups_;
 };
 
 /// The first call of a fresh context: its memory is new, so its time and footprint are those of a

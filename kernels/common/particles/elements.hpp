@@ -94,8 +94,7 @@ struct MoveElement {
   Index stride;  ///< from one element to the next where they are gathered, in words
 
   ZHALO_HD void prefetch(Index i) const {
-    const Word* const element =
-        scatters ? to + Index{at[i]} * words : from + Index{at[i]} * stride;
+    const Word* const element = scatters ? to + Index{at[i]} * words : from + Index{at[i]} * stride;
     prefetch_from_to(element, element + words - 1);
   }
 
