@@ -218,8 +218,9 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
     }
   }
 
-  LocalIndex parent_of(const LinkedTree<Real>& of, Index leaf) const {
-    return atomic_load(fof.sets.parent[of.first_in_sets + of.tree.leaf_begin[leaf]]);
+  /// Of a leaf's first particle.
+  const LocalIndex& parent(const LinkedTree<Real>& of, Index leaf) const {
+    return fof.sets.parent[of.first_in_sets + of.tree.leaf_begin[leaf]];
   }
 
   // -------------------------------------------------------------- stages
@@ -227,10 +228,17 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
   /// Without those that are seen to be in one set.
   template <class Metric>
   void link_leaves_near(const Lanes& lanes, const Metric& metric, Scratch& s) const {
+    constexpr int ahead = 8;
     for (int i = 0; i < s.near_leaves.num; ++i) {
+      if (i + ahead < s.near_leaves.num) prefetch_line(&parent(fof, s.near_leaves.near[i + ahead]));
       const PairOfLeaves pair{s.near_leaves.walking[i], s.near_leaves.near[i]};
       const bool connected = (fof.walkers.connected[pair.walking] & fof.connected[pair.met]) != 0;
-      const bool in_one_set = parent_of(fof.walkers, pair.walking) == parent_of(fof, pair.met);
+      const bool in_one_set =
+          atomic_load(parent(fof.walkers, pair.walking)) == atomic_load(parent(fof, pair.met));
+      for (const Real* const axis : fof.tree.pos.axis) {
+        const Real* const x = axis + fof.tree.leaf_begin[pair.met];
+        prefetch_from_to(x, x + Lanes::size);
+      }
       s.connected_pairs.add_if(connected & !in_one_set, pair);
       s.pairs.add_if(!connected, pair);
     }
