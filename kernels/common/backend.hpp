@@ -86,7 +86,7 @@ MapReduce(T, Map, Combine) -> MapReduce<T, Map, Combine>;
 /// with other threads and does not call it.
 inline constexpr Index prefetch_distance = 32;
 
-/// Into the cache's second level: it waits for more lines at a time than the first one can.
+/// Into the second cache, which can wait for more lines at a time than the first (Zen 4).
 ZHALO_HD inline void prefetch_line(const void* address) {
 #if !ZHALO_ON_DEVICE
   __builtin_prefetch(address, 0, 2);

@@ -151,8 +151,8 @@ class PositionPartition {
     });
   }
 
-  /// There are more parts than streams that a processor sees by itself: the next line of each is
-  /// asked for in time.
+  /// A processor follows fewer streams by itself than there are parts. So the next line of a part
+  /// is asked for before it is written.
   void scatter(Index first, Index last, const std::uint16_t* digits, PositionRecord<Real>* records,
                DigitCounts& indices) const {
     constexpr Index records_ahead = 64 / Index{sizeof(PositionRecord<Real>)};

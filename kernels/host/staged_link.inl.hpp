@@ -41,7 +41,7 @@ struct NearList {
   LocalIndex near[room + Lanes::size];
   int num = 0;
 
-  /// A leaf with those from `first` on that the bits tell.
+  /// The leaf with each of the first + i whose bit i is set.
   void add(const Lanes& lanes, LocalIndex leaf, LocalIndex first, std::uint64_t bits) {
     ZHALO_EXPECT(num <= room);
     lanes.repeat_index(leaf, walking + num);
@@ -52,7 +52,7 @@ struct NearList {
 };
 
 /// Some particles of the leaf that walks, from `first` on, near the leaf that it meets.
-struct NearLeaf {
+struct NearParticles {
   PairOfLeaves leaves;
   LocalIndex first;
   std::uint32_t bits;
@@ -83,7 +83,7 @@ struct StagedScratch {
   NearList<Lanes> near_leaves;
   StageList<PairOfLeaves> connected_pairs;
   StageList<PairOfLeaves> pairs;
-  StageList<NearLeaf> near_leaf;
+  StageList<NearParticles> near_particles;
   StageList<NearEachOther> near_each_other;
   StageList<FriendsOfOne> friends;
 };
@@ -136,8 +136,8 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
     return this->spans_edges(lo, hi);
   }
 
-  // Leaves that walk come one after the other, each with all that is near: what is read of one is
-  // still there for the next.
+  /// Some nodes at a time, and for these the walking leaves one after the other: what is read for
+  /// one is still in the cache for the next.
   template <class Metric>
   void link_nodes(const Lanes& lanes, const Metric& metric, const Walk& walk,
                   Span<const LocalIndex> nodes) const {
@@ -146,20 +146,22 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
       const auto some = nodes.subspan(first, std::min<Index>(Lanes::size, nodes.size() - first));
       find_near_nodes(lanes, metric, walk, some);
       for (int i = 0; i < s.near_nodes.num; ++i) {
-        if (!s.near_leaves.has_room(fof.tree.fanout)) link_leaves_near(lanes, metric, s);
+        if (!s.near_leaves.has_room(fof.tree.fanout)) link_near_leaves(lanes, metric, s);
         find_near_leaves(lanes, metric, s.near_nodes.walking[i], some[s.near_nodes.near[i]],
                          s.near_leaves);
       }
     }
-    link_leaves_near(lanes, metric, s);
+    link_near_leaves(lanes, metric, s);
   }
 
-  /// Which of some nodes each walking leaf is near, by their place among them.
+  /// For each walking leaf: which of some nodes are near, by their places among these.
   template <class Metric>
   void find_near_nodes(const Lanes& lanes, const Metric& metric, const Walk& walk,
                        Span<const LocalIndex> some) const {
     NearList<Lanes>& found = walk.scratch.near_nodes;
     found.num = 0;
+    ZHALO_EXPECT(
+        found.has_room(static_cast<int>(this->leaves_below(fof.walk_level)) * Lanes::size));
     if (fof.tree.num_levels == 1) {
       for_each_walking(walk, [&](LocalIndex leaf) { found.add(lanes, leaf, 0, 1); });
       return;
@@ -174,6 +176,7 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
     });
   }
 
+  /// f(leaf) for the walking leaves that are not empty.
   template <class F>
   ZHALO_LANES_INLINE void for_each_walking(const Walk& walk, F f) const {
     const TreeView<Real>& tree = fof.walkers.tree;
@@ -225,9 +228,10 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
 
   // -------------------------------------------------------------- stages
 
-  /// Without those that are seen to be in one set.
+  /// Without those that are seen to be in one set. The first particles of each leaf that is met are
+  /// asked for.
   template <class Metric>
-  void link_leaves_near(const Lanes& lanes, const Metric& metric, Scratch& s) const {
+  void link_near_leaves(const Lanes& lanes, const Metric& metric, Scratch& s) const {
     constexpr int ahead = 8;
     for (int i = 0; i < s.near_leaves.num; ++i) {
       if (i + ahead < s.near_leaves.num) prefetch_line(&parent(fof, s.near_leaves.near[i + ahead]));
@@ -259,11 +263,11 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
         link_at_once(lanes, metric, pair);
         continue;
       }
-      if (!s.near_leaf.has_room(max_vectors)) link_near_leaves(lanes, metric, s);
-      find_near_leaf(lanes, metric, pair, s.near_leaf);
+      if (!s.near_particles.has_room(max_vectors)) link_near_particles(lanes, metric, s);
+      find_near_particles(lanes, metric, pair, s.near_particles);
     }
     s.pairs.num = 0;
-    link_near_leaves(lanes, metric, s);
+    link_near_particles(lanes, metric, s);
   }
 
   /// Many particles at one point, or nearly.
@@ -297,8 +301,8 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
   }
 
   template <class Metric>
-  void find_near_leaf(const Lanes& lanes, const Metric& metric, const PairOfLeaves& pair,
-                      StageList<NearLeaf>& found) const {
+  void find_near_particles(const Lanes& lanes, const Metric& metric, const PairOfLeaves& pair,
+                           StageList<NearParticles>& found) const {
     const TreeView<Real>& tree = fof.walkers.tree;
     Corners<Lanes> box;
     this->broadcast_box(lanes, fof.tree, pair.met, box);
@@ -311,17 +315,17 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
   }
 
   template <class Metric>
-  void link_near_leaves(const Lanes& lanes, const Metric& metric, Scratch& s) const {
-    for (int i = 0; i < s.near_leaf.num; ++i) {
+  void link_near_particles(const Lanes& lanes, const Metric& metric, Scratch& s) const {
+    for (int i = 0; i < s.near_particles.num; ++i) {
       if (!s.near_each_other.has_room(max_vectors)) link_near_each_other(lanes, metric, s);
-      find_near_each_other(lanes, metric, s.near_leaf.entries[i], s.near_each_other);
+      find_near_each_other(lanes, metric, s.near_particles.entries[i], s.near_each_other);
     }
-    s.near_leaf.num = 0;
+    s.near_particles.num = 0;
     link_near_each_other(lanes, metric, s);
   }
 
   template <class Metric>
-  void find_near_each_other(const Lanes& lanes, const Metric& metric, const NearLeaf& near,
+  void find_near_each_other(const Lanes& lanes, const Metric& metric, const NearParticles& near,
                             StageList<NearEachOther>& found) const {
     Corners<Lanes> box;
     this->broadcast_box(lanes, fof.walkers.tree, near.leaves.walking, box);

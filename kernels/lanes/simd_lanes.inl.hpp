@@ -101,7 +101,7 @@ class SimdLanes {
     hn::StoreU(compressed(index, tag, bits), tag, to);
   }
 
-  /// Writes `size` elements.
+  /// Writes `size` elements. Only these lanes have it.
   HWY_INLINE void repeat_index(LocalIndex i, LocalIndex* to) const {
     const hn::Rebind<LocalIndex, Tag> tag;
     hn::StoreU(hn::Set(tag, i), tag, to);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <variant>
 
 #include "kernels/fof.hpp"
 #include "kernels/on.hpp"
@@ -140,13 +141,24 @@ double equivalent_link(const DomainState<Real>& domain, double linking_length) {
   return std::min(linking_length, std::max(1.001 * diagonal, unit));
 }
 
-constexpr int fastest_leaf_size(const Host&) { return 48; }
-constexpr int fastest_leaf_size(const Cuda&) { return 32; }
+/// Cells of equal keys are smaller than the linking length, or there is but one place: all in one
+/// are friends.
+template <class Real>
+bool cells_are_clumps(const DomainState<Real>& domain, double linking_length) {
+  if (all_at_one_place(domain.species[0].extent, domain.box.dimensions)) return true;
+  const double cell = clump_cell(linking_length, domain.box.dimensions);
+  return domain.key_frame.fine_enough && cell * domain.key_frame.frame.cells_per_length >= 1;
+}
 
-/// The same, with nothing left to choose.
-FofOptions with_leaf_size(FofOptions options, const Exec& exec) {
+/// The same, with a leaf size where none is given. A tree whose cells are no clumps serves searches
+/// for neighbours, too.
+template <class Real>
+FofOptions with_leaf_size(FofOptions options, const DomainState<Real>& domain) {
+  const bool is_own_tree = cells_are_clumps(domain, options.linking_length);
   if (options.leaf_size == 0)
-    options.leaf_size = kernels::on(exec, [](const auto& e) { return fastest_leaf_size(e); });
+    options.leaf_size = std::holds_alternative<Host>(domain.context.exec) && is_own_tree
+                            ? 48
+                            : TreeOptions{}.leaf_size;
   return options;
 }
 
@@ -162,13 +174,6 @@ struct Search {
 
   const Context& context() const { return domain.context; }
   Distribution<Real>& particles() const { return domain.species[0].particles; }
-  /// Cells of equal keys are smaller than the linking length, or there is but one place: all in one
-  /// are friends.
-  bool cells_are_clumps() const {
-    if (all_at_one_place(domain.species[0].extent, domain.box.dimensions)) return true;
-    const double cell = clump_cell(options.linking_length, domain.box.dimensions);
-    return domain.key_frame.fine_enough && cell * domain.key_frame.frame.cells_per_length >= 1;
-  }
 };
 
 /// Links the particles of this rank among themselves. The sets are in `parent`; the view is of the
@@ -180,7 +185,9 @@ struct LocalSets {
   LinkedSets<Real> linked;
 
   explicit LocalSets(const Search<Real>& search)
-      : tree(tree_of(search.domain, 0, {search.options.leaf_size, search.cells_are_clumps()})) {
+      : tree(tree_of(search.domain, 0,
+                     {search.options.leaf_size,
+                      cells_are_clumps(search.domain, search.options.linking_length)})) {
     const Exec& exec = search.context().exec;
     linked.num = tree->view().pos.num;
     linked.parent = Buffer<LocalIndex>(exec, linked.num, "union-find");
@@ -354,8 +361,9 @@ FofResult friends_of_friends(const Domain<Real>& domain, const FofOptions& optio
   return together(context, [&] {
     validate_options(domain.box(), options);
     validate_agreement(context.comm, domain.box(), options.linking_length);
-    FofOptions here = with_leaf_size(options, context.exec);
+    FofOptions here = options;
     here.linking_length = equivalent_link(*domain.state(), here.linking_length);
+    here = with_leaf_size(here, *domain.state());
     validate_scale<Real>(here.linking_length, domain.state()->key_frame.frame.scale);
     const auto memory = look_after_memory<Real>(context, domain.num_total(), groups_need);
     FofResult found = find_groups<Real>({*domain.state(), here}, context.comm.bytes_sent());
@@ -383,7 +391,7 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
                               scale_for<Real>(b, box, extent));
     };
     const auto domain = make_domain<Real>(context, {{particles}}, box, request);
-    return find_groups<Real>({*domain, with_leaf_size(options, context.exec), LabelOrder::caller},
+    return find_groups<Real>({*domain, with_leaf_size(options, *domain), LabelOrder::caller},
                              sent_before);
   });
 }

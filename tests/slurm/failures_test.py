@@ -39,7 +39,7 @@ class Failures(FailuresCase):
 
     def test_a_killed_rank_ends_the_job(self):
         """As the system kills one when memory is gone; with the option of the page's scripts, and
-        without it. A rank that is sending to it then dies of SIGPIPE, before Slurm ends it."""
+        without it. A rank that is sending to it may die of SIGPIPE before Slurm ends it."""
         for options in (["--kill-on-bad-exit=1"], []):
             with self.subTest(options):
                 job = self.launch(*options)

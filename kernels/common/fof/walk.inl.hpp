@@ -85,17 +85,6 @@ struct LinkWalk : LinkLeafPair<Lanes> {
     return near;
   }
 
-  /// Which of the boxes in the lanes are within reach of a node of level 1.
-  template <class Metric>
-  ZHALO_LANES_INLINE ZHALO_HD std::uint64_t near_node(const Lanes& lanes, const Metric& metric,
-                                                      Index node,
-                                                      const Corners<Lanes>& boxes) const {
-    if (fof.tree.num_levels == 1) return lanes.ballot(boxes.lo[0] <= boxes.hi[0]);
-    Corners<Lanes> box;
-    this->broadcast_box(lanes, fof.tree, fof.tree.level_first[1] + node, box);
-    return near_boxes(lanes, metric, box, boxes);
-  }
-
  private:
   template <class Metric, class Link>
   ZHALO_HD void start(const Lanes& lanes, const Metric& metric, Walk& walk,
@@ -240,6 +229,17 @@ struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
 
   ZHALO_HD static Leaf stored_leaf(const StoredLeaves<Lanes>& leaves, Index leaf, int at) {
     return {leaves.begin[at], leaves.end[at], leaf, leaves.connected[at] != 0};
+  }
+
+  /// Which of the boxes in the lanes are within reach of a node of level 1.
+  template <class Metric>
+  ZHALO_LANES_INLINE ZHALO_HD std::uint64_t near_node(const Lanes& lanes, const Metric& metric,
+                                                      Index node,
+                                                      const Corners<Lanes>& boxes) const {
+    if (fof.tree.num_levels == 1) return lanes.ballot(boxes.lo[0] <= boxes.hi[0]);
+    Corners<Lanes> box;
+    this->broadcast_box(lanes, fof.tree, fof.tree.level_first[1] + node, box);
+    return this->near_boxes(lanes, metric, box, boxes);
   }
 
   /// Links those of the walking leaves that are near a node with some of that node's leaves.

@@ -46,7 +46,7 @@ struct PackPainted {
 
   ZHALO_HD void prefetch(Index i) const {
     const ParticleRow<Real> p = painted.particles[first + Index{at[i]}];
-    prefetch_from_to(&p.segment.pos[0][p.row], &p.segment.pos[2][p.row]);
+    for (int axis = 0; axis < 3; ++axis) prefetch_line(&p.segment.pos[axis][p.row]);
   }
   ZHALO_HD void operator()(Index i) const {
     const Index from = first + Index{at[i]};

@@ -150,11 +150,11 @@ struct PackParticle {
   ZHALO_HD void prefetch(Index i) const {
     const ParticleRow<Real> p = row.particles[at[i]];
     const PackedColumns<Real>& to = row.to;
-    const int last = row.particles.dimensions - 1;
-    if (!to.pos.empty()) prefetch_from_to(&p.segment.pos[0][p.row], &p.segment.pos[last][p.row]);
-    if (!to.velocity.empty() || !to.velocity_float.empty())
-      prefetch_from_to(p.segment.velocity[0].address_of(p.row),
-                       p.segment.velocity[last].address_of(p.row));
+    for (int axis = 0; axis < row.particles.dimensions; ++axis) {
+      if (!to.pos.empty()) prefetch_line(&p.segment.pos[axis][p.row]);
+      if (!to.velocity.empty() || !to.velocity_float.empty())
+        prefetch_line(p.segment.velocity[axis].address_of(p.row));
+    }
     if (!to.mass.empty() || !to.mass_float.empty()) prefetch_line(p.segment.mass.address_of(p.row));
   }
 

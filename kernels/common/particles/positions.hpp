@@ -180,8 +180,8 @@ struct GatherPosition {
 
   ZHALO_HD void prefetch(Index i) const {
     const ParticleRow<Real> particle = particles[order[i]];
-    prefetch_from_to(&particle.segment.pos[0][particle.row],
-                     &particle.segment.pos[particles.dimensions - 1][particle.row]);
+    for (int axis = 0; axis < particles.dimensions; ++axis)
+      prefetch_line(&particle.segment.pos[axis][particle.row]);
   }
 
   ZHALO_HD Index particle(Index i) const { return order[i]; }

@@ -18,7 +18,7 @@ using Label = std::vector<Index>;
 template <class Real>
 void check_all_runs(const PointSet<Real>& points) {
   const Label expected = brute_force_groups(points);
-  for (const int leaf_size : {1, 2, 7, 16, 32, 64}) {
+  for (const int leaf_size : {1, 2, 7, 16, 32, 48, 64}) {
     const Layout layout = static_cast<Layout>(leaf_size % num_layouts);
     for (const int threads : {1, 3}) {
       CAPTURE(leaf_size, threads, points.linking_length);

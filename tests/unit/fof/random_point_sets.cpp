@@ -12,7 +12,7 @@ using namespace zhalo::testing;
 constexpr std::uint64_t num_seeds = ZHALO_CHECKED ? 300 : 8000;
 
 Run random_run(Random& random) {
-  return {random.pick({1, 2, 7, 16, 32, 64}), random.pick({1, 1, 1, 2, 3}),
+  return {random.pick({0, 1, 2, 7, 16, 32, 48, 64}), random.pick({1, 1, 1, 2, 3}),
           static_cast<Layout>(random.below(num_layouts))};
 }
 
