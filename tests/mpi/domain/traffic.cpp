@@ -116,6 +116,8 @@ TEST_CASE("traffic: groups in a domain send ghosts and edges only") {
   CHECK(work_of(a, search) == expected);
   expected.phases["tree"] = 1;
   CHECK(first == expected);
+  // The domain knows no linking length: its tree serves neighbours, too.
+  CHECK(work_of(a, [&] { knn(a.domain(), {.k = 1}); }).phases.count("tree") == 0);
 }
 
 TEST_CASE("traffic: groups of particles sort and send them all") {
