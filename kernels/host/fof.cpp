@@ -28,6 +28,8 @@
 #include "kernels/common/fof/walk.inl.hpp"
 // After walks.
 #include "kernels/host/link_inside.inl.hpp"
+#include "kernels/host/near_leaves.inl.hpp"
+// After near leaves.
 #include "kernels/host/staged_link.inl.hpp"
 
 HWY_BEFORE_NAMESPACE();

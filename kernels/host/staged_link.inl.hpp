@@ -31,26 +31,6 @@ struct PairOfLeaves {
   LocalIndex met;
 };
 
-/// Leaves that walk, each with something that it is near. A list in two columns: whole vectors are
-/// written.
-template <class Lanes>
-struct NearList {
-  static constexpr int room = 512;
-
-  LocalIndex walking[room + Lanes::size];
-  LocalIndex near[room + Lanes::size];
-  int num = 0;
-
-  /// The leaf with each of the first + i whose bit i is set.
-  void add(const Lanes& lanes, LocalIndex leaf, LocalIndex first, std::uint64_t bits) {
-    ZHALO_EXPECT(num <= room);
-    lanes.repeat_index(leaf, walking + num);
-    lanes.compress_indices(bits, first, near + num);
-    num += count_bits(bits);
-  }
-  bool has_room(int more) const { return num + more <= room; }
-};
-
 /// Some particles of the leaf that walks, from `first` on, near the leaf that it meets.
 struct NearParticles {
   PairOfLeaves leaves;
@@ -90,8 +70,8 @@ struct StagedScratch {
 
 /// As LinkBetween.
 template <class Lanes>
-struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
-  using Base = LinkWalk<Lanes, StagedScratch<Lanes>>;
+struct StagedLink : FindNearLeaves<Lanes, StagedScratch<Lanes>> {
+  using Base = FindNearLeaves<Lanes, StagedScratch<Lanes>>;
   using Base::fof;
   using typename Base::Lane;
   using typename Base::Leaf;
@@ -144,81 +124,14 @@ struct StagedLink : LinkWalk<Lanes, StagedScratch<Lanes>> {
     Scratch& s = walk.scratch;
     for (Index first = 0; first < nodes.size(); first += Lanes::size) {
       const auto some = nodes.subspan(first, std::min<Index>(Lanes::size, nodes.size() - first));
-      find_near_nodes(lanes, metric, walk, some);
+      this->find_near_nodes(lanes, metric, walk, some);
       for (int i = 0; i < s.near_nodes.num; ++i) {
         if (!s.near_leaves.has_room(fof.tree.fanout)) link_near_leaves(lanes, metric, s);
-        find_near_leaves(lanes, metric, s.near_nodes.walking[i], some[s.near_nodes.near[i]],
-                         s.near_leaves);
+        this->find_near_leaves(lanes, metric, s.near_nodes.walking[i], some[s.near_nodes.near[i]],
+                               s.near_leaves);
       }
     }
     link_near_leaves(lanes, metric, s);
-  }
-
-  /// For each walking leaf: which of some nodes are near, by their places among these.
-  template <class Metric>
-  void find_near_nodes(const Lanes& lanes, const Metric& metric, const Walk& walk,
-                       Span<const LocalIndex> some) const {
-    NearList<Lanes>& found = walk.scratch.near_nodes;
-    found.num = 0;
-    ZHALO_EXPECT(
-        found.has_room(static_cast<int>(this->leaves_below(fof.walk_level)) * Lanes::size));
-    if (fof.tree.num_levels == 1) {
-      for_each_walking(walk, [&](LocalIndex leaf) { found.add(lanes, leaf, 0, 1); });
-      return;
-    }
-    Corners<Lanes> nodes;
-    load_nodes(lanes, some, nodes);
-    for_each_walking(walk, [&](LocalIndex leaf) {
-      Corners<Lanes> box;
-      this->broadcast_box(lanes, fof.walkers.tree, leaf, box);
-      const std::uint64_t near = this->near_boxes(lanes, metric, box, nodes);
-      found.add(lanes, leaf, 0, near & first_bits(some.size()));
-    });
-  }
-
-  /// f(leaf) for the walking leaves that are not empty.
-  template <class F>
-  ZHALO_LANES_INLINE void for_each_walking(const Walk& walk, F f) const {
-    const TreeView<Real>& tree = fof.walkers.tree;
-    for (Index i = 0; i < this->leaves_below(fof.walk_level); ++i) {
-      const Index leaf = walk.first_leaf + i;
-      if (tree.leaf_begin[leaf] < tree.leaf_end[leaf]) f(static_cast<LocalIndex>(leaf));
-    }
-  }
-
-  /// Boxes of nodes of level 1.
-  void load_nodes(const Lanes& lanes, Span<const LocalIndex> some, Corners<Lanes>& nodes) const {
-    Real lo[3][Lanes::size], hi[3][Lanes::size];
-    for (int i = 0; i < Lanes::size; ++i) {
-      const Index node = fof.tree.level_first[1] + Index{some[std::min<Index>(i, some.size() - 1)]};
-      for (int axis = 0; axis < 3; ++axis) {
-        lo[axis][i] = fof.tree.boxes.lo[axis][node];
-        hi[axis][i] = fof.tree.boxes.hi[axis][node];
-      }
-    }
-    for (int axis = 0; axis < 3; ++axis) {
-      nodes.lo[axis] = lanes.load(lo[axis]);
-      nodes.hi[axis] = lanes.load(hi[axis]);
-    }
-  }
-
-  /// A walking leaf with those leaves of a node that are near.
-  template <class Metric>
-  void find_near_leaves(const Lanes& lanes, const Metric& metric, LocalIndex leaf, LocalIndex node,
-                        NearList<Lanes>& found) const {
-    Corners<Lanes> box;
-    this->broadcast_box(lanes, fof.walkers.tree, leaf, box);
-    for (int j = 0; j < fof.tree.fanout; j += Lanes::size) {
-      const Index first = Index{node} * fof.tree.fanout + j;
-      Corners<Lanes> boxes;
-      this->load_boxes(lanes, fof.tree, first, boxes);
-      std::uint64_t near = this->near_boxes(lanes, metric, box, boxes);
-      near &= first_bits(fof.tree.fanout - j);
-      // Earlier leaves have met this one.
-      const Index met = fof.own_leaves_walk ? Index{leaf} + 1 - first : 0;
-      near &= ~first_bits(std::clamp<Index>(met, 0, Lanes::size));
-      found.add(lanes, leaf, static_cast<LocalIndex>(first), near);
-    }
   }
 
   /// Of a leaf's first particle.

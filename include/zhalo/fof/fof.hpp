@@ -14,9 +14,9 @@ struct FofOptions {
   /// Two particles at distance r <= linking_length are friends. In the unit of the positions;
   /// positive, and at most half the length of a periodic axis.
   double linking_length = 0;
-  /// Particles per tree leaf, 1 to 64. 0 chooses: 48 on a host, and 32 on a device or where
-  /// neighbours are searched in the same tree (DomainOptions::min_length is 0). The leaf size changes
-  /// the speed, never the groups.
+  /// Particles per tree leaf, 1 to 64. 0 chooses: 48 on a host, and 32 on a device or where the
+  /// domain's tree is also that of neighbours (DomainOptions::min_length is 0). The leaf size
+  /// changes the speed, never the groups.
   int leaf_size = 0;
   /// With several ranks: largest number of ghosts that a rank sends at a time. Ghosts are particles
   /// that may have friends on another rank. 0: an eighth of the rank's particles, at least 65536.
