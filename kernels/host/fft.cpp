@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <complex>
-#include <cstdint>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -15,79 +13,20 @@
 
 #include "kernels/fft.hpp"
 #include "kernels/host/fftw.hpp"
+#include "kernels/host/line_copies.hpp"
 #include "kernels/host/parallel.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/types.hpp"
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
-namespace zhalo::kernels {
-
-/// factor * from through the cache.
-template <class Real>
-void copy_scaled(Real* to, const Real* from, Index num, Real factor) {
-  if (factor == Real{1}) {
-    std::memcpy(to, from, static_cast<std::size_t>(num) * sizeof(Real));
-    return;
-  }
-  for (Index i = 0; i < num; ++i) to[i] = factor * from[i];
-}
-
-#if defined(__SSE2__)
-
-inline constexpr Index bytes_of_line = 64;
-
-/// A whole cache line, past the cache.
-inline void stream_line(double* to, const double* from, double factor) {
-  const __m128d factors = _mm_set1_pd(factor);
-  for (int i = 0; i < 8; i += 2) _mm_stream_pd(to + i, _mm_mul_pd(factors, _mm_loadu_pd(from + i)));
-}
-inline void stream_line(float* to, const float* from, float factor) {
-  const __m128 factors = _mm_set1_ps(factor);
-  for (int i = 0; i < 16; i += 4)
-    _mm_stream_ps(to + i, _mm_mul_ps(factors, _mm_loadu_ps(from + i)));
-}
-
-/// Writes factor * from to `to`, past the cache: for what will not be in it anyway when it is read
-/// again. Call finish_streaming() on the same thread before others read. Vectors of every x86-64
-/// do: the memory is the limit. Only whole cache lines go past the cache; a part of a line would
-/// cost the memory as much as several.
-template <class Real>
-void stream_scaled(Real* to, const Real* from, Index num, Real factor) {
-  constexpr Index per_line = bytes_of_line / static_cast<Index>(sizeof(Real));
-  const auto into_line = static_cast<Index>(reinterpret_cast<std::uintptr_t>(to) % bytes_of_line) /
-                         static_cast<Index>(sizeof(Real));
-  Index i = std::min((per_line - into_line) % per_line, num);
-  copy_scaled(to, from, i, factor);
-  for (; i + per_line <= num; i += per_line) stream_line(to + i, from + i, factor);
-  copy_scaled(to + i, from + i, num - i, factor);
-}
-
-inline void finish_streaming() { _mm_sfence(); }
-
-#else
-
-template <class Real>
-void stream_scaled(Real* to, const Real* from, Index num, Real factor) {
-  copy_scaled(to, from, num, factor);
-}
-inline void finish_streaming() {}
-
-#endif
-
-}  // namespace zhalo::kernels
-
 namespace zhalo::kernels {
 namespace {
 
-constexpr Index cache_line = 64;
 /// Threads take planes of their own, unless these are larger than this: then all work on one, so
 /// that memory does not grow with threads.
 constexpr Index max_bytes_of_own = Index{8} << 20;
-/// Columns of one call of FFTW: whole cache lines of each row, and not more than stay in the cache.
-constexpr Index columns_at_once = 32;
+/// FFTW transforms columns of up to so many rows fastest where they lie; longer ones in lines of
+/// their own.
+constexpr Index max_rows_in_place = 128;
 
 /// A part of a sequence.
 struct Range {
@@ -122,7 +61,7 @@ class HostPlanes final : public PlanePlan<Real> {
   }
 
   Index workspace_bytes() const override {
-    return (rooms_ * plane_size() + threads_ * row_size()) * element;
+    return (rooms_ * plane_size() + threads_ * lines_size()) * element;
   }
 
   void run(const PlaneJob<Real>& job, Span<std::byte> workspace) const override {
@@ -139,10 +78,14 @@ class HostPlanes final : public PlanePlan<Real> {
 
  private:
   static constexpr auto element = static_cast<Index>(sizeof(Cells));
-  /// What a thread works with: a plane, and a row for cells that are not aligned for vectors.
+  /// Columns that are transformed at once: a cache line of each row. The last may be padding.
+  static constexpr Index columns_at_once = cache_line / element;
+  /// What a thread works with: a plane, a row for cells that are not aligned for vectors, and
+  /// columns before and after their transform.
   struct ThreadWorkspace {
     Cells* plane;
     Cells* row;
+    Cells* columns;
   };
 
   /// An odd number of cache lines: rows at the same place fall into different sets of the cache.
@@ -153,19 +96,26 @@ class HostPlanes final : public PlanePlan<Real> {
   Index plane_size() const { return row_pitch_ * steps_.num_rows; }
   Index plane_bytes() const { return plane_size() * element; }
   Index row_size() const { return pitch_for(steps_.line_length); }
+  Index column_size() const { return pitch_for(steps_.num_rows); }
+  bool transforms_in_place() const { return steps_.num_rows <= max_rows_in_place; }
+  Index lines_size() const {
+    const bool has_columns = steps_.columns != ColumnTransform::none && !transforms_in_place();
+    return row_size() + (has_columns ? 2 * columns_at_once * column_size() : 0);
+  }
   ThreadWorkspace room_of(Cells* workspace, Index room, Index thread) const {
-    return {workspace + room * plane_size(),
-            workspace + rooms_ * plane_size() + thread * row_size()};
+    Cells* const lines = workspace + rooms_ * plane_size() + thread * lines_size();
+    return {workspace + room * plane_size(), lines, lines + row_size()};
   }
 
   void plan();
   FftwPlan<Real> plan_rows(RowTransform transform, unsigned flags, Cells* scratch) const;
+  FftwPlan<Real> plan_columns(unsigned flags, Cells* scratch) const;
   void run_apart(const PlaneJob<Real>& job, Cells* workspace) const;
   void run_together(const PlaneJob<Real>& job, Index plane, Cells* workspace) const;
   void load(const PlaneJob<Real>& job, Index plane, const ThreadWorkspace& room,
             const Range& rows) const;
   void transform_row(Real* from, Cells* to, Cells* aligned) const;
-  void transform_columns(Cells* plane, const Range& columns) const;
+  void transform_columns(const ThreadWorkspace& room, const Range& columns) const;
   void store(const PlaneJob<Real>& job, Index plane, const Cells* from, const Range& columns) const;
   void store_rows(const PlaneJob<Real>& job, Index plane, const ThreadWorkspace& room,
                   const Range& rows) const;
@@ -177,8 +127,7 @@ class HostPlanes final : public PlanePlan<Real> {
   Index rooms_ = 1;  ///< planes that are in work at once
   FftwPlan<Real> load_rows_;
   FftwPlan<Real> store_rows_;
-  FftwPlan<Real> columns_;       ///< columns_at_once of them
-  FftwPlan<Real> last_columns_;  ///< the rest
+  FftwPlan<Real> columns_;  ///< columns_at_once of them in place, or one line
 };
 
 // ---------------------------------------------------------------- planning
@@ -206,27 +155,35 @@ FftwPlan<Real> HostPlanes<Real>::plan_rows(RowTransform transform, unsigned flag
   return {};
 }
 
+/// One plan for all columns: their bits do not depend on how many of them a rank or a thread has.
+template <class Real>
+FftwPlan<Real> HostPlanes<Real>::plan_columns(unsigned flags, Cells* scratch) const {
+  const int num = line_size(steps_.num_rows);
+  const int sign = steps_.columns == ColumnTransform::forward ? FFTW_FORWARD : FFTW_BACKWARD;
+  auto* const from = reinterpret_cast<Complex*>(scratch);
+  if (transforms_in_place()) {
+    const LinesShape columns{num, static_cast<int>(columns_at_once), line_size(row_pitch_), 1};
+    return FftwPlan<Real>(Fftw<Real>::plan_complex(columns, {from, from}, sign, flags));
+  }
+  auto* const to = reinterpret_cast<Complex*>(scratch + column_size());
+  return FftwPlan<Real>(
+      Fftw<Real>::plan_complex({num, 1, 1, num}, {from, to}, sign, flags | FFTW_DESTROY_INPUT));
+}
+
 template <class Real>
 void HostPlanes<Real>::plan() {
   if (steps_.num_rows == 0 || steps_.num_columns == 0) return;
   const unsigned flags = steps_.measure ? FFTW_MEASURE : FFTW_ESTIMATE;
-  Buffer<Cells> scratch(exec_, std::max(2 * std::max(row_size(), row_pitch_), plane_size()),
-                        "planning of Fourier transforms");
+  const bool has_columns = steps_.columns != ColumnTransform::none;
+  const Index size = std::max({2 * row_size(), 2 * row_pitch_, 2 * column_size(),
+                               has_columns && transforms_in_place() ? plane_size() : 0});
+  Buffer<Cells> scratch(exec_, size, "planning of Fourier transforms");
   const std::lock_guard lock(fftw_planner());
   std::optional<WithoutWisdom<Real>> without_wisdom;
   if (!steps_.measure) without_wisdom.emplace();
   load_rows_ = plan_rows(steps_.load_rows, flags, scratch.data());
   store_rows_ = plan_rows(steps_.store_rows, flags | FFTW_DESTROY_INPUT, scratch.data());
-  if (steps_.columns == ColumnTransform::none) return;
-  const int sign = steps_.columns == ColumnTransform::forward ? FFTW_FORWARD : FFTW_BACKWARD;
-  auto* plane = reinterpret_cast<Complex*>(scratch.data());
-  LinesShape lines{line_size(steps_.num_rows), static_cast<int>(columns_at_once),
-                   line_size(row_pitch_), 1};
-  if (steps_.num_columns >= columns_at_once)
-    columns_ = FftwPlan<Real>(Fftw<Real>::plan_complex(lines, {plane, plane}, sign, flags));
-  lines.many = static_cast<int>(steps_.num_columns % columns_at_once);
-  if (lines.many > 0)
-    last_columns_ = FftwPlan<Real>(Fftw<Real>::plan_complex(lines, {plane, plane}, sign, flags));
+  if (has_columns) columns_ = plan_columns(flags, scratch.data());
 }
 
 // ---------------------------------------------------------------- running
@@ -244,7 +201,7 @@ void HostPlanes<Real>::run_apart(const PlaneJob<Real>& job, Cells* workspace) co
     for (Index plane = next++; plane < job.num_planes; plane = next++) {
       load(job, job.first_plane + plane, room, {0, steps_.num_rows});
       is_loaded[static_cast<std::size_t>(plane)] = true;
-      transform_columns(room.plane, {0, steps_.num_columns});
+      transform_columns(room, {0, steps_.num_columns});
       for (; loaded < plane; ++loaded) {
         while (!is_loaded[static_cast<std::size_t>(loaded)]) std::this_thread::yield();
       }
@@ -272,7 +229,7 @@ void HostPlanes<Real>::run_together(const PlaneJob<Real>& job, Index plane,
     const Range block = part_of(blocks, part, threads_);
     const Range columns = {block.first * columns_at_once,
                            std::min(block.last * columns_at_once, steps_.num_columns)};
-    transform_columns(room.plane, columns);
+    transform_columns(room, columns);
     if (steps_.store_rows == RowTransform::none) store(job, plane, room.plane, columns);
   });
   if (steps_.store_rows == RowTransform::none) return;
@@ -316,11 +273,22 @@ void HostPlanes<Real>::load(const PlaneJob<Real>& job, Index plane, const Thread
 }
 
 template <class Real>
-void HostPlanes<Real>::transform_columns(Cells* plane, const Range& columns) const {
+void HostPlanes<Real>::transform_columns(const ThreadWorkspace& room, const Range& columns) const {
   if (steps_.columns == ColumnTransform::none) return;
+  const Lines<Real> before{room.columns, column_size()};
+  const Lines<Real> after{before[columns_at_once], column_size()};
   for (Index first = columns.first; first < columns.last; first += columns_at_once) {
-    auto* const block = reinterpret_cast<Complex*>(plane + first);
-    (first + columns_at_once <= columns.last ? columns_ : last_columns_).run(block, block);
+    const Lines<Real> rows{room.plane + first, row_pitch_};
+    if (transforms_in_place()) {
+      auto* const block = reinterpret_cast<Complex*>(rows.data);
+      columns_.run(block, block);
+      continue;
+    }
+    take_columns<columns_at_once>(rows, steps_.num_rows, before);
+    for (Index column = 0; column < columns_at_once; ++column)
+      columns_.run(reinterpret_cast<Complex*>(before[column]),
+                   reinterpret_cast<Complex*>(after[column]));
+    put_columns<columns_at_once>(after, rows, steps_.num_rows);
   }
 }
 
