@@ -62,7 +62,7 @@ void end_without_agreement(const char* command, const MpiSession& mpi, const Fai
 int run_guarded(const char* name, int argc, char** argv,
                 const std::function<void(Context&, const Launch&)>& body) {
   keep_standard_streams();
-  take_file_limits_as_errors();
+  take_failed_writes_as_errors();
   MpiSession mpi(&argc, &argv);
   Context context;
   try {

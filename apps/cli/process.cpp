@@ -79,7 +79,10 @@ void keep_standard_streams() {
   }
 }
 
-void take_file_limits_as_errors() { std::signal(SIGXFSZ, SIG_IGN); }
+void take_failed_writes_as_errors() {
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+}
 
 void catch_interrupts() {
   struct sigaction action {};

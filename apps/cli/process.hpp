@@ -64,9 +64,9 @@ std::string machine_name();
 /// printed would go there. Writing to what takes its place fails.
 void keep_standard_streams();
 
-/// From now on a file that would grow beyond the limit of files (ulimit -f) is an error, not a
-/// signal that ends the process.
-void take_file_limits_as_errors();
+/// From now on it is an error, not a signal that ends the process, to write what cannot be written:
+/// a file that would grow beyond the limit of files (ulimit -f), a pipe that nobody reads any more.
+void take_failed_writes_as_errors();
 
 /// From now on the first SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1 or SIGUSR2 is only noted;
 /// another of its kind, more than two seconds later, ends the process at once. Under nohup SIGHUP

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -75,58 +77,74 @@ TextFile::TextFile(const Communicator& comm, const std::string& option, const st
   });
 }
 
-/// A pipe or a device. A pipe waits for its reader, and signals end the wait: neither the opening
-/// nor the writing blocks.
+/// A pipe or a device. A pipe may have to wait for its reader: neither the opening nor the writing
+/// blocks, so that all ranks wait together.
 class Stream {
  public:
-  explicit Stream(const std::string& path) {
-    std::error_code ignored;
-    const bool is_pipe = fs::is_fifo(path, ignored);
-    while (!open(path) && (errno == EINTR || (is_pipe && errno == ENXIO))) {
-      check_interrupted();
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-  }
+  explicit Stream(const std::string& path) : path_(path) {}
   ~Stream() { close(); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Whether all of it was written.
-  bool write(std::string_view text) {
-    while (file_ >= 0 && !text.empty()) {
-      check_interrupted();
-      pollfd room{file_, POLLOUT, 0};
-      constexpr int milliseconds = 50;
-      ::poll(&room, 1, milliseconds);
-      const ssize_t num = ::write(file_, text.data(), text.size());
-      if (num < 0 && errno != EAGAIN && errno != EINTR) return false;
-      if (num > 0) text.remove_prefix(static_cast<std::size_t>(num));
-    }
-    return text.empty() && close();
+  /// False as long as nobody reads the pipe; FileError.
+  bool try_to_open() {
+    file_ = ::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file_ >= 0) return true;
+    std::error_code ignored;
+    if (errno != EINTR && !(errno == ENXIO && fs::is_fifo(path_, ignored))) fail();
+    return false;
+  }
+
+  /// Writes what there is room for within a moment, and takes it off the text; FileError.
+  void write_some(std::string_view& text) {
+    pollfd room{file_, POLLOUT, 0};
+    constexpr int milliseconds = 50;
+    ::poll(&room, 1, milliseconds);
+    const ssize_t num = ::write(file_, text.data(), text.size());
+    if (num > 0) text.remove_prefix(static_cast<std::size_t>(num));
+    if (num < 0 && errno != EAGAIN && errno != EINTR) fail();
+  }
+
+  /// FileError if what was written did not arrive.
+  void finish() {
+    if (!close()) fail();
   }
 
  private:
-  bool open(const std::string& path) {
-    file_ = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    return file_ >= 0;
-  }
   bool close() {
     const int file = std::exchange(file_, -1);
-    return file >= 0 && ::close(file) == 0;
+    return file < 0 || ::close(file) == 0;
+  }
+  [[noreturn]] void fail() const {
+    throw FileError(fmt::format("'{}' cannot be written: {}", path_, std::strerror(errno)));
   }
 
+  std::string path_;
   int file_ = -1;
 };
+
+namespace {
+
+/// Looks again and again until `look` is true on all ranks. Signals end the wait; the limit of
+/// waits for other ranks does not.
+template <class Look>
+void wait_on_all_ranks(const Communicator& comm, const Look& look) {
+  for (bool done = false; !done;) {
+    comm.together([&] {
+      check_interrupted();
+      done = comm.min(Index{look()}) != 0;
+      if (!done) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    });
+  }
+}
+
+}  // namespace
 
 void TextFile::put_out(const std::string& path) const {
   std::ofstream file(path, std::ios::binary);
   file << text_;
   file.close();
-  check_written(static_cast<bool>(file));
-}
-
-void TextFile::check_written(bool whole) const {
-  if (!whole) throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
+  if (!file) throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
 }
 
 void TextFile::put(const std::string& text) {
@@ -139,16 +157,25 @@ void TextFile::put(const std::string& text) {
 }
 
 void TextFile::open() {
-  comm_->together([&] {
-    if (comm_->rank() == 0 && is_stream() && !stream_) stream_ = std::make_shared<Stream>(path_);
+  wait_on_all_ranks(*comm_, [&] {
+    if (comm_->rank() != 0 || !is_stream() || stream_) return true;
+    auto stream = std::make_shared<Stream>(path_);
+    const bool is_done = stream->try_to_open();
+    if (is_done) stream_ = std::move(stream);
+    return is_done;
   });
 }
 
 void TextFile::send() {
   open();
+  std::string_view rest = stream_ && !sent_ ? std::string_view(text_) : std::string_view();
+  wait_on_all_ranks(*comm_, [&] {
+    if (!rest.empty()) stream_->write_some(rest);
+    return rest.empty();
+  });
   comm_->together([&] {
     if (comm_->rank() != 0 || std::exchange(sent_, true)) return;
-    if (stream_) check_written(stream_->write(text_));
+    if (stream_) stream_->finish();
     if (target_ != Target::standard_output) return;
     const bool whole = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size();
     if (std::fflush(stdout) != 0 || !whole)

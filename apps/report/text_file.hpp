@@ -45,7 +45,6 @@ class TextFile {
   enum class Target { none, standard_output, file_as_it_is, staged_file, folder };
   static Target target_of(const std::string& path);
   void put_out(const std::string& path) const;
-  void check_written(bool whole) const;
 
   const Communicator* comm_;
   std::string option_;

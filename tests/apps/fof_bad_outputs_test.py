@@ -21,6 +21,16 @@ BAD = SNAPSHOTS / "bad"
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
 
 
+def has_opened(process, path):
+    for name in os.listdir(f"/proc/{process}/fd"):
+        try:
+            if os.readlink(f"/proc/{process}/fd/{name}") == os.path.realpath(path):
+                return True
+        except FileNotFoundError:  # closed meanwhile
+            pass
+    return False
+
+
 class BadOutputs(FofCase):
     def test_below_a_regular_file(self):
         (self.folder / "file").write_text("kept")
@@ -151,6 +161,16 @@ class BadOutputs(FofCase):
             [SNAPSHOT, "-o", "closed/out"], "closed", "ermission", launcher=AS_ANYBODY
         )
 
+    @obeys_modes
+    def test_folder_whose_files_cannot_be_seen(self):
+        """Files of an earlier run may be among them."""
+        (self.folder / "unseen").mkdir()
+        (self.folder / "unseen").chmod(0o333)
+        self.addCleanup((self.folder / "unseen").chmod, 0o700)
+        self.assert_refused(
+            [GADGET / "snapshot_000.hdf5", "-o", "unseen"], "unseen", launcher=AS_ANYBODY
+        )
+
     def test_json_on_a_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("there is no /dev/full")
@@ -176,6 +196,38 @@ class BadOutputs(FofCase):
         thread.join()
         self.assertEqual((status, errors), (0, ""))
         self.assertGreater(json.loads(read[0])["result"]["num_groups"], 0)
+
+    def test_progress_that_nobody_reads_any_more(self):
+        with subprocess.Popen(
+            [PROGRAM, SNAPSHOT], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as run:
+            run.stdout.close()
+            errors = run.stderr.read()
+        self.assertEqual((run.returncode, errors), (0, b""))
+        self.assertIn("fof_output/groups_001/fof_subhalo_tab_001.0.hdf5", self.files())
+
+    def test_a_reader_that_leaves(self):
+        """The report is an error then, before any result has its name."""
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        before = self.files()
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        with self.assertRaises(BlockingIOError):  # full, so that the report has to wait
+            while True:
+                os.write(writer, bytes(4096))
+        with subprocess.Popen(
+            [PROGRAM, SNAPSHOT, "-q", "--json", "pipe"], cwd=self.folder, stderr=subprocess.PIPE
+        ) as run:
+            while not has_opened(run.pid, pipe):
+                self.assertIsNone(run.poll())
+                time.sleep(0.01)
+            os.close(writer)
+            os.close(reader)
+            errors = run.communicate(timeout=SECONDS)[1].decode()
+        self.assertEqual((run.returncode, errors.count("\n")), (2, 1))
+        self.assertIn("'pipe' cannot be written", errors)
+        self.assertEqual(self.files(), before)
 
     def test_a_signal_while_nobody_reads_the_pipe(self):
         """Meanwhile another run may replace files in the same folder."""

@@ -143,7 +143,7 @@ class StagedFiles {
   std::vector<Staged> staged_;
   std::vector<std::string> joined_;
   bool synced_ = false;
-  bool is_locked_ = false;           // by a CommitLocks of the caller
+  bool is_locked_ = false;           // by a CommitLocks that lives
   std::vector<std::string> placed_;  // during the commit: files in place
   std::vector<Kept> kept_;           // during the commit
   bool single_ = false;              // during the commit: one new file of all ranks, alone
@@ -157,7 +157,7 @@ class CommitLocks {
  public:
   /// Waits up to a minute for other runs. Meanwhile `while_waiting` is called on all ranks now and
   /// then; it may throw. Collective; FileError on all ranks. The files must have one communicator.
-  /// They must be committed while this object lives, or not at all.
+  /// While this object lives they must stay where they are: not moved, not destroyed.
   explicit CommitLocks(
       const std::vector<StagedFiles*>& files, const std::function<void()>& while_waiting = [] {});
   ~CommitLocks();
@@ -168,6 +168,7 @@ class CommitLocks {
   class Lock;
   bool try_to_take(const std::vector<std::string>& directories);
 
+  std::vector<StagedFiles*> files_;
   std::vector<std::unique_ptr<Lock>> locks_;
 };
 

@@ -116,9 +116,12 @@ CommitLocks::CommitLocks(const std::vector<StagedFiles*>& files,
       taken = comm.min(Index{here}) != 0;
     });
   }
-  for (StagedFiles* one : files) one->is_locked_ = true;
+  files_ = files;
+  for (StagedFiles* one : files_) one->is_locked_ = true;
 }
 
-CommitLocks::~CommitLocks() = default;
+CommitLocks::~CommitLocks() {
+  for (StagedFiles* one : files_) one->is_locked_ = false;
+}
 
 }  // namespace zhalo::io

@@ -213,15 +213,21 @@ Index number_in(const std::string& name, const std::string& prefix) {
 /// them.
 std::vector<std::string> leftovers(const std::string& prefix, Index first,
                                    const StagedFiles::IsOurs& is_ours) {
+  const std::string directory = parent_of(prefix);
+  const std::string name = fs::path(prefix).filename().string();
   std::vector<std::string> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(parent_of(prefix), error)) {
-    const Index number =
-        number_in(entry.path().filename().string(), fs::path(prefix).filename().string());
-    const std::string path = entry.path().string();
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    const std::string path = at->path().string();
+    const Index number = number_in(at->path().filename().string(), name);
     if (number < first || !is_file(path)) continue;
     if (!is_ours || is_ours(path, number)) found.push_back(path);
   }
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw FileError(
+        fmt::format("directory '{}' cannot be read: {}; files of an earlier run might "
+                    "stay there",
+                    directory, error.message()));
   return found;
 }
 
@@ -355,7 +361,7 @@ void StagedFiles::sync() {
 std::vector<std::string> StagedFiles::commit() {
   sync();
   std::optional<CommitLocks> own;
-  if (!std::exchange(is_locked_, false)) own.emplace(std::vector<StagedFiles*>{this});
+  if (!is_locked_) own.emplace(std::vector<StagedFiles*>{this});
   try {
     replace_all();
   } catch (...) {

@@ -205,10 +205,9 @@ TEST_CASE("no new file is seen while another rank still has to take an old one a
   CHECK(entries_below(place) == num_others + comm.size() + 1);
 }
 
-TEST_CASE("a commit waits while another run replaces files in the same folder") {
-  const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "lock");
-  StagedFiles files(comm, place);
+/// A commit of `files` while another run has the folder for a moment.
+void commit_beside_another_run(StagedFiles& files, const std::string& place) {
+  const Communicator& comm = files.comm();
   write(stage_table(files), "new");
   std::atomic<bool> released = false;
   std::thread other;
@@ -230,6 +229,17 @@ TEST_CASE("a commit waits while another run replaces files in the same folder") 
   CHECK(read(paths.at(0)) == "new");
   comm.barrier();
   CHECK_FALSE(fs::exists(place + "/.zhalo-lock"));
+  comm.barrier();
+}
+
+TEST_CASE("a commit waits while another run replaces files in the same folder") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string place = scratch_folder(comm, "lock");
+  StagedFiles files(comm, place);
+  commit_beside_another_run(files, place);
+  commit_beside_another_run(files, place);  // a code may keep one object for all snapshots
+  { const CommitLocks given_up({&files}); }
+  commit_beside_another_run(files, place);
 }
 
 TEST_CASE("commits that belong together wait for all folders at once") {
