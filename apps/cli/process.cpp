@@ -277,4 +277,10 @@ void check_memory(const Context& context, const HostNeed& need, bool is_dry_run,
   warnings.push_back(problem);
 }
 
+void warn_of_memory(const Context& context, const HostNeed& need,
+                    std::vector<std::string>& warnings) {
+  const auto lack = lack_of_memory(context, need.bytes_per_rank);
+  if (lack) warnings.push_back(fmt::format("{} may need {} ({})", need.work, *lack, need.remedy));
+}
+
 }  // namespace zhalo::app

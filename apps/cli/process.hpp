@@ -56,6 +56,9 @@ struct HostNeed {
 /// Collective.
 void check_memory(const Context& context, const HostNeed& need, bool is_dry_run,
                   std::vector<std::string>& warnings);
+/// As check_memory, but always a warning: for a need that is a limit, which runs seldom reach.
+void warn_of_memory(const Context& context, const HostNeed& need,
+                    std::vector<std::string>& warnings);
 
 /// The machine's name.
 std::string machine_name();

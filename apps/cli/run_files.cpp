@@ -25,12 +25,12 @@ OutputName name_output(const std::string& given, const std::string& otherwise) {
   const fs::path path = given.empty() ? otherwise : given;
   std::error_code ignored;
   if (path.filename().empty() || fs::is_directory(path, ignored))
-    throw InputError(fmt::format("-o '{}' is a folder: name a file, such as {}", given,
+    throw InputError(fmt::format("-o '{}' is a folder: name a file, such as {}", path.string(),
                                  (path / fs::path(otherwise).filename()).string()));
   const fs::file_status status = fs::status(path, ignored);
   if (fs::exists(status) && !fs::is_regular_file(status))
-    throw InputError(
-        fmt::format("-o '{}' is a device or a pipe, which cannot hold HDF5: name a file", given));
+    throw InputError(fmt::format(
+        "-o '{}' is a device or a pipe, which cannot hold HDF5: name a file", path.string()));
   const fs::path name = path.extension() == ".hdf5" ? path.stem() : path.filename();
   return {path.parent_path().string(), name.string()};
 }

@@ -210,8 +210,9 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
   context.comm.together([&] { check_haloes(sources.haloes, options, plan); });
   warn_of_haloes(sources.haloes, plan);
-  plan.output =
-      app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
+  if (writes_field(options))
+    plan.output =
+        app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
   check_names(context.comm, files_of(plan, sources.haloes));
   check_bins(plan);
   warn_of_bins(plan);

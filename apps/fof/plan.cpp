@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "apps/cli/process.hpp"
 #include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"
 #include "zhalo/core/error.hpp"
@@ -198,6 +199,10 @@ Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Option
   plan.double_positions = app::needs_double(plan.snapshot, all_types(plan.link_types, plan.attach));
   plan.estimate = estimate_needs(plan);
   plan.warnings = warnings_of(plan);
+  app::warn_of_memory(context,
+                      {static_cast<double>(plan.estimate.memory_per_rank),
+                       fmt::format("{} particles", plan.num_particles()), "use more machines"},
+                      plan.warnings);
   app::check_device_need(context, device_need(plan), options.dry_run, plan.warnings);
   return plan;
 }

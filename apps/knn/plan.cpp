@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/cli/process.hpp"
 #include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"
 #include "apps/knn/knn.hpp"
@@ -198,6 +199,12 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
   plan.warnings = warnings_of(sources, plan);
+  app::warn_of_memory(
+      context,
+      {static_cast<double>(plan.estimate.memory_per_rank),
+       fmt::format("{} queries of {} particles", plan.num_queries, plan.num_particles),
+       "use more machines"},
+      plan.warnings);
   app::check_device_need(context, device_need(plan), options.dry_run, plan.warnings);
   return plan;
 }

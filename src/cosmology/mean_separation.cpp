@@ -81,7 +81,8 @@ std::string why_not_volume(const MatterContent& matter, const MassSummary& masse
   if (matter.has_gas) return "there is gas";
   if (!masses.equal()) return "masses differ";
   const Omega omega = omega_of(matter);
-  if (!matter.volume || !matter.critical_density || !omega.value)
+  const bool has_volume = matter.volume && *matter.volume > 0;
+  if (!has_volume || !matter.critical_density || !omega.value)
     return "whether they fill the box is unknown";
   const double expected = *omega.value * *matter.critical_density * *matter.volume;
   const double part = masses.mean * static_cast<double>(masses.count) / expected;

@@ -39,8 +39,7 @@ class Tree {
   kernels::TreeView<Real> view_;
 };
 
-/// The tree of a species of a domain: made when it is first needed, and kept in a domain that is
-/// shared. Else the keys are freed: nobody will ask again.
+/// The tree of a species of a domain: made when it is first needed, and kept. The keys are freed.
 template <class Real>
 std::shared_ptr<const Tree<Real>> tree_of(DomainState<Real>& domain, int species,
                                           const TreeOptions& options);

@@ -118,6 +118,15 @@ class Fields(DensityCase):
                 room = report["estimate"]["memory_bytes_per_rank"] - 47 * 2**20
                 self.assertLessEqual(report["result"]["peak_pool_bytes"], room)
 
+    def test_a_folder_in_the_way_of_the_field(self):
+        """Only if there is a field."""
+        self.snapshot({1: 100})
+        (self.folder / "density_007.hdf5").mkdir()
+        self.succeed("snapshot_007", "--grid", 4, "--power", "pk.txt", "-q")
+        self.assert_refused(
+            ["snapshot_007", "--grid", 4], "'density_007.hdf5' is a folder: name a file"
+        )
+
     def test_attributes(self):
         snapshot = self.snapshot({1: 100})
         self.succeed(

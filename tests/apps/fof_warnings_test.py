@@ -37,6 +37,14 @@ class Warnings(FofCase):
             words[0], json.loads((self.folder / "report.json").read_text())["warnings"][0]
         )
 
+    def test_more_than_the_memory_of_the_machine(self):
+        """The number is what a run needs at most: it may try."""
+        huge = SNAPSHOTS / "huge/with_high_word_004.hdf5"
+        status, output, errors = self.run_fof(huge, "--dry-run", "--rlink-abs", "0.01")
+        self.assertEqual(status, 0, errors)
+        memory = output.split("Memory       at most ")[1].split(" for")[0]
+        self.assertIn(f"particles may need {memory} on a machine that has ", errors)
+
     def test_warnings(self):
         cases = {
             ("--rlink", "0.6"): "0.6 mean separations",

@@ -171,6 +171,7 @@ TEST_CASE("a mean separation that is no length is refused, and no volume is none
   matter.volume = 0;
   CHECK_THROWS_WITH(mean_separation(matter, masses(0.3), {MeanSeparationRule::volume, 0}),
                     Contains("box size"));
+  CHECK_THAT(mean_separation(matter, masses(0.3)).how, Contains("is unknown"));
 }
 
 TEST_CASE("how the user writes it") {
