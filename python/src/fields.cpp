@@ -194,15 +194,16 @@ window   "ngp", "cic", "tsc" or "pcs"
 weights  "mass", or "count": each particle counts as 1
 values   of the cells: "sum", "mean_units" (the sum over the mean of all cells) or "overdensity"
 dtype    of the cells)")
-      .def("power_spectrum", &measure_power, nb::arg("num"), nb::arg("window") = "tsc",
-           nb::kw_only(), nb::arg("interlaced") = true, nb::arg("compensation") = "automatic",
+      .def("power_spectrum", &measure_power, nb::arg("num"), nb::arg("window") = "cic",
+           nb::kw_only(), nb::arg("interlaced") = false, nb::arg("compensation") = "automatic",
            nb::arg("weights") = "mass", nb::arg("dtype") = "float64", nb::arg("species") = 0,
            R"(The power spectrum of the overdensity of particles in a periodic box.
 
 num, window, weights  as in paint
 interlaced    paints twice, half a cell apart, which cancels the nearest aliases
-compensation  how the effect of the window is removed: "window", "shot_noise", "none", or
-              "automatic": the window if interlaced, else the shot noise
+compensation  how the effect of the window is removed: "window" divides by it, "shot_noise" by its
+              sum over aliases (shot noise itself stays), "none", or "automatic": "window" if
+              interlaced, else "shot_noise"
 dtype         of the modes)");
 }
 
