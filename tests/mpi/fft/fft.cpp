@@ -34,6 +34,8 @@ TEST_CASE("fft: a cube of prime length") {
 TEST_CASE("fft: sides of any length") {
   if (!ZHALO_CHECKED) check_every_shape({{30, 17, 44}}, 6, 1);
   check_every_shape({{3, 5, 100}}, 7);
+  check_every_shape({{131, 3, 9}}, 6, 1);  // a host treats lines of more than 128 in another way
+  check_every_shape({{4, 130, 7}}, 5, 1);
   check_every_shape({{17, 1, 2}}, 0);
   check_every_shape({{1, 19, 1}}, 1);
   check_every_shape({{1, 1, 12}}, 2);
@@ -97,7 +99,9 @@ TEST_CASE("fft: three threads of each rank") {
   Context context = make_context();
   context.exec = host_exec(3);
   const AllSignals signals({{20, 21, 22}}, 3);
+  const AllSignals of_long_lines(GridIndex{{133, 132, 2}});
   for (const DecompositionOptions& split : shapes(context.comm.size())) {
+    of_long_lines.check_all(context, split);
     signals.check_all(context, split, {.batch = 3, .node_exchange = NodeExchange::messages});
     signals.check_all(
         context, split,
