@@ -74,9 +74,11 @@ void add_snapshot(CommandLine& command, CommonOptions& options) {
 }
 
 void add_box_options(CommandLine& command, CommonOptions& options, RawCommonOptions& raw) {
-  command.add_option("--periodic", raw.periodic, "auto (what the file says), yes or no", "WHICH");
+  command.add_option("--periodic", raw.periodic, "auto (what the file says), yes or no [auto]",
+                     "WHICH");
   command.add_option("--box-size", options.box_length,
-                     "Side of the box [0, L)^3 instead of the file's; IntCoordinates span it", "L");
+                     "Side of the box [0, L)^3 instead of the file's; integer coordinates span it",
+                     "L");
   command.add_flag("--wrap", options.wrap_all,
                    "Move any number of particles outside a periodic box into it");
 }
@@ -89,10 +91,12 @@ void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& r
   command.add_flag("--master", options.files.master,
                    "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
   command.add_option("--device,--devices", raw.device,
-                     "auto, host, cuda or cuda:N; all or 0,1,..: several GPUs, without mpirun",
+                     "auto, host, cuda or cuda:N; all or 0,1,..: several GPUs, without mpirun "
+                     "[auto]",
                      "WHICH");
   command.add_option("--transport", raw.transport,
-                     "How GPUs exchange messages: auto, nccl, gpu-aware (MPI) or staged", "WHICH");
+                     "How GPUs exchange messages: auto, nccl, gpu-aware (MPI) or staged [auto]",
+                     "WHICH");
   command.add_option("--threads", raw.threads,
                      "Host threads per rank [OMP_NUM_THREADS, or 0: a fair share of the cores]",
                      "N");

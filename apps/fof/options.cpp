@@ -42,10 +42,11 @@ void add_search_options(app::CommandLine& command, Options& options, RawOptions&
   command.add_option("--rlink-abs", options.linking_length,
                      "Linking length in the snapshot's unit, instead", "X");
   command.add_option("--meansep", raw.mean_separation,
-                     "Mean separation: auto, rho (from the density), volume, or a length", "RULE");
+                     "Mean separation: auto, rho (from the density), volume, or a length [auto]",
+                     "RULE");
   command.add_option("--min-size", options.min_size, "Smallest group, in particles [32]", "N");
   command.add_option("--min-counts", raw.min_counts,
-                     "What counts for --min-size: all (linked and attached) or linkers [all]",
+                     "What counts for --min-size: all (linked and attached) or linked [all]",
                      "WHICH");
   command.add_option("--link-types", raw.link_types,
                      "Particle types to link, such as 1 or 0,1,4 [1]", "T,..");
@@ -53,7 +54,7 @@ void add_search_options(app::CommandLine& command, Options& options, RawOptions&
                      "Types that join the nearest linked particle's group, such as 0,4,5 [none]",
                      "T,..");
   command.add_option("--attach-radius", raw.attach_radius,
-                     "How near: in linking lengths, or inf [4, as GADGET-4, AREPO; SWIFT: 1]", "R");
+                     "Largest distance to a linked particle, in linking lengths, or inf [4]", "R");
   app::add_box_options(command, options, raw);
 }
 
@@ -88,7 +89,7 @@ void take_attach(const RawOptions& raw, const std::vector<int>& link_types, Atta
          "--attach-radius is given, but no --attach-types: nothing is attached");
   if (raw.attach_radius) attach.radius = parse_radius(*raw.attach_radius);
   attach.only_linked_count =
-      app::choice<bool>("--min-counts", raw.min_counts, {{"linkers", true}, {"all", false}});
+      app::choice<bool>("--min-counts", raw.min_counts, {{"linked", true}, {"all", false}});
 }
 
 void take(const RawOptions& raw, Options& options) {

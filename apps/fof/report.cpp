@@ -56,10 +56,10 @@ app::Row attach_row(const Plan& plan, const std::string& unit) {
   const Attach& attach = plan.attach;
   if (attach.types.empty()) return {"", {{"attach", nullptr}}};
   const double radius = attach.radius * plan.linking.length;
-  const std::string how_far =
-      std::isfinite(radius)
-          ? fmt::format(" within {:.10g} {}, {:.6g} linking lengths", radius, unit, attach.radius)
-          : " at any distance";
+  const std::string how_far = std::isfinite(radius)
+                                  ? fmt::format(" within {:.10g} {}, {:.6g} x the linking length",
+                                                radius, unit, attach.radius)
+                                  : " at any distance";
   const Json json = {{"types", attach.types},
                      {"num_particles", plan.num_attachable},
                      {"radius_in_linking_lengths", attach.radius},
@@ -115,7 +115,7 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
       {left_out_line(plan)},
       {missing_velocities_line(plan)},
       {line("Groups of", "{} {}particles or more", plan.min_size, only_linked ? "linked " : ""),
-       {{"min_size", plan.min_size}, {"min_counts", only_linked ? "linkers" : "all"}}},
+       {{"min_size", plan.min_size}, {"min_counts", only_linked ? "linked" : "all"}}},
       {line("Search box", "{}", app::box_text(plan.box, unit)),
        {{"periodic", plan.box.any_periodic()}}},
       linking.for_machines(),

@@ -74,7 +74,7 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
   const Options& options = plan.options;
   return {
       {"", {{"options", json_of(options)}}},
-      {line("Particles", "{0} = {1}^3 of type 1, {2:.6g} 1e10 Msun/h each, in float{3}",
+      {line("Particles", "{0} = {1}^3 of type 1, {2:.6g} x 1e10 Msun/h each, in float{3}",
             plan.num_particles, options.num, plan.particle_mass,
             options.double_precision ? 64 : 32),
        {{"num_particles", plan.num_particles}, {"particle_mass", plan.particle_mass}}},

@@ -44,7 +44,8 @@ constexpr const char* examples =
 void add_search_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   std::vector<const char*> words;
   for (const QuantityTraits& traits : quantity_table) words.push_back(traits.word);
-  command.add_option("-k", options.k, "Neighbours of each particle, 1 to 4096 [32]", "K");
+  command.add_option("-k", options.k,
+                     "Neighbours of each particle, itself included, 1 to 4096 [32]", "K");
   command.add_option("--types", raw.types, "Particle types to search, such as 1 or 0,1,4 [1]",
                      "T,..");
   command.add_repeated("--reduce", raw.reductions,
@@ -55,7 +56,7 @@ void add_search_options(app::CommandLine& command, Options& options, RawOptions&
                      "Of the density: cubic (spline), c2 or c4 (Wendland) [cubic]", "NAME");
   command.add_flag("--exclude-self", raw.exclude_self, "No particle is its own neighbour");
   command.add_option("--max-radius", raw.max_radius,
-                     "Neighbours at most this far, in the snapshot's unit", "X");
+                     "Neighbours at most this far, in the snapshot's unit [any distance]", "X");
   command.add_option(
       "--query", options.query,
       "Search around these points: another snapshot, or a file with /Coordinates (N, 3)", "FILE");

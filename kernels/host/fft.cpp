@@ -68,6 +68,7 @@ class HostPlanes final : public PlanePlan<Real> {
     if (steps_.num_rows == 0 || steps_.num_columns == 0) return;
     ZHALO_EXPECT(workspace.size() >= workspace_bytes());
     auto* room = reinterpret_cast<Cells*>(workspace.data());
+    clear_padding(room);
     const bool is_even = job.num_planes >= 4 * threads_ || job.num_planes % threads_ == 0;
     if (rooms_ >= threads_ && is_even) return run_apart(job, room);
     for (Index plane = 0; plane < job.num_planes; ++plane) {
@@ -108,6 +109,7 @@ class HostPlanes final : public PlanePlan<Real> {
   }
 
   void plan();
+  void clear_padding(Cells* workspace) const;
   FftwPlan<Real> plan_rows(RowTransform transform, unsigned flags, Cells* scratch) const;
   FftwPlan<Real> plan_columns(unsigned flags, Cells* scratch) const;
   void run_apart(const PlaneJob<Real>& job, Cells* workspace) const;
@@ -187,6 +189,16 @@ void HostPlanes<Real>::plan() {
 }
 
 // ---------------------------------------------------------------- running
+
+/// Columns are transformed by whole cache lines. What lies behind the last column must be numbers,
+/// too, or it could raise floating-point exceptions; zeros stay zeros.
+template <class Real>
+void HostPlanes<Real>::clear_padding(Cells* workspace) const {
+  const Index blocks = (steps_.num_columns + columns_at_once - 1) / columns_at_once;
+  const Index padding = blocks * columns_at_once - steps_.num_columns;
+  for (Index row = 0; row < rooms_ * steps_.num_rows; ++row)
+    std::fill_n(workspace + row * row_pitch_ + steps_.num_columns, padding, Cells{});
+}
 
 /// Each thread takes plane after plane. Storing may overwrite what planes up to the same one were
 /// loaded from: these were taken before, by threads that load them without waiting for anyone.

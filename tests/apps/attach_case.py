@@ -33,7 +33,7 @@ AS_SWIFT = (
     "--attach-radius",
     1,
     "--min-counts",
-    "linkers",
+    "linked",
     "--meansep",
     "rho",
 )

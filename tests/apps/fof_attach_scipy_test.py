@@ -69,7 +69,7 @@ class Scipy(AttachCase):
         label, attached = keep_large(
             label, attached_groups(*self.expected, radius * LENGTH), 32, only_linked_count
         )
-        counts = "linkers" if only_linked_count else "all"
+        counts = "linked" if only_linked_count else "all"
         _, group_of = self.run_on(
             ranks,
             snapshot,

@@ -77,7 +77,7 @@ class Swift(AttachCase):
                 parameters["MinCounts"].decode(),
                 parameters["MinMembers"],
             ),
-            (1, "linkers", 32),
+            (1, "linked", 32),
         )
         self.fof(SNAPSHOT, "--attach-types", 0, "--meansep", "rho")
         parameters = self.catalogue(0)[1]
@@ -128,7 +128,7 @@ class Reports(AttachCase):
         return json.loads((self.folder / "report.json").read_text())
 
     def test_json(self):
-        report = self.report("--attach-radius", 1, "--min-counts", "linkers")
+        report = self.report("--attach-radius", 1, "--min-counts", "linked")
         self.assertEqual(
             (report["link_types"], report["num_particles"], report["num_linked"]),
             ([1], 524288, 262144),
@@ -138,7 +138,7 @@ class Reports(AttachCase):
             report["attach"],
             {"types": [0], "num_particles": 262144, "radius_in_linking_lengths": 1.0},
         )
-        self.assertEqual(report["min_counts"], "linkers")
+        self.assertEqual(report["min_counts"], "linked")
         result = report["result"]
         self.assertEqual(result["members_by_type"][:2], [17692, 49147])
         self.assertEqual(
@@ -164,13 +164,13 @@ class Reports(AttachCase):
     def test_estimate_has_room_for_groups_of_one_linked_particle(self):
         """What is attached counts for --min-size, or only what is linked."""
         limit = {}
-        for which in ("all", "linkers"):
+        for which in ("all", "linked"):
             options = ("--min-size", 1024, "--min-counts", which, "--json", "report.json")
             self.fof(SNAPSHOT, "--attach-types", 0, "--dry-run", *options)
             report = json.loads((self.folder / "report.json").read_text())
             limit[which] = report["estimate"]["catalogue_limit_bytes"]
         # 512 or 256 groups at most, which have a label, lengths and offsets of 8 bytes at least.
-        self.assertGreater(limit["all"] - limit["linkers"], 256 * 3 * 8)
+        self.assertGreater(limit["all"] - limit["linked"], 256 * 3 * 8)
 
     @shows_results
     def test_text(self):
@@ -179,7 +179,7 @@ class Reports(AttachCase):
             r"\nLinks +262144 particles of type 1\n",
             r"\nLink length +0\.2304402005 Mpc",
             r"\nGroups of +32 linked particles or more\n",
-            r"\nAttaches +262144 particles of type 0 to the nearest linked one within 0\.2304402005 Mpc, 1 linking lengths\n",
+            r"\nAttaches +262144 particles of type 0 to the nearest linked one within 0\.2304402005 Mpc, 1 x the linking length\n",
             r"\nGroups +382\n",
             r"\nIn groups +66839 of 524288 particles",
             r"\n  type 0 +17692 of 262144 particles",
@@ -192,7 +192,7 @@ class Reports(AttachCase):
             self.fof(SNAPSHOT, "--attach-types", 0, "--attach-radius", "inf", "--dry-run"),
         )
         self.assertIn(
-            "within 0 Mpc, 0 linking lengths",
+            "within 0 Mpc, 0 x the linking length",
             self.fof(SNAPSHOT, "--attach-types", 0, "--attach-radius", 0, "--dry-run"),
         )
         self.assertNotIn("Attaches", self.fof(GADGET / "snapshot_001.hdf5", "--dry-run"))

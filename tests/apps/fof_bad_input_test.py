@@ -121,7 +121,7 @@ OPTIONS = {
     "--attach-types 0 --attach-radius -1": ["--attach-radius", "-1", "0 or more, or inf"],
     "--attach-types 0 --attach-radius nan": ["--attach-radius", "nan"],
     "--attach-types 0 --attach-radius near": ["--attach-radius", "near"],
-    "--attach-types 0 --min-counts most": ["--min-counts", "most", "linkers, all"],
+    "--attach-types 0 --min-counts most": ["--min-counts", "most", "linked, all"],
     "--meansep big": ["big", "auto, rho, volume"],
     "--meansep -1": ["mean separation", "-1"],
     "--files -1": ["--files", "1 to 1000000"],

@@ -102,7 +102,7 @@ class Ranks(FofCase):
             "--attach-radius",
             1,
             "--min-counts",
-            "linkers",
+            "linked",
             ranks=each_rank(8, 3),
         )
         self.assertEqual(catalogue.num, 382)

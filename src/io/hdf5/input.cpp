@@ -111,7 +111,7 @@ void check_before_opening(const std::string& path) {
         "'{}' is in GADGET's binary format: zhalo reads HDF5 only (SnapFormat 3); convert it",
         path));
   }
-  throw FileError(fmt::format("'{}' is not an HDF5 file", path));
+  throw FileError(fmt::format("'{}' is not an HDF5 file, the only format that zhalo reads", path));
 }
 
 /// Of a file that HDF5 did not open.

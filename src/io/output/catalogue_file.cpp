@@ -233,7 +233,7 @@ void write_run(OutputFile& file, const SnapshotInfo& snapshot, const RunRecord& 
   if (!run.attached_types.empty()) {
     file.attribute(group, "AttachedTypes", run.attached_types);
     file.attribute(group, "AttachRadius", run.attach_radius);
-    file.attribute(group, "MinCounts", std::string(run.only_linked_count ? "linkers" : "all"));
+    file.attribute(group, "MinCounts", std::string(run.only_linked_count ? "linked" : "all"));
   }
   file.attribute(group, "Periodic", run.periodic ? 1 : 0);
 }

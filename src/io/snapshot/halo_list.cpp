@@ -129,8 +129,8 @@ Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
   }
   if (stated && stated->front() == 0) return 0;
   throw InputError(
-      fmt::format("'{}' has no /Group/GroupPos: it is no catalogue of groups (give a folder such "
-                  "as groups_007, which fof writes)",
+      fmt::format("'{}' has no /Group/GroupPos: it is no catalogue of groups in GADGET's layout "
+                  "(give a folder such as groups_007, which fof writes)",
                   file.path()));
 }
 

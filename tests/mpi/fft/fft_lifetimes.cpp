@@ -1,4 +1,5 @@
 /// Transforms over ranks: how long plans live, and whose memory they work in.
+#include <cfenv>
 #include <optional>
 
 #include "tests/mpi/fft/fft_case.hpp"
@@ -150,6 +151,22 @@ TEMPLATE_TEST_CASE("fft: the caller's workspace is enough and the only one, what
     check_in_own_workspace<TestType>(context, {.restore_order = true}, split, Giver::even_ranks);
     check_in_own_workspace<TestType>(context, {.node_exchange = NodeExchange::messages}, split,
                                      Giver::even_ranks);
+  }
+}
+
+/// A code that calls zhalo may have exceptions end it.
+TEST_CASE("fft: what is in the workspace raises no floating-point exception") {
+  Context context = make_context();
+  context.exec = host_exec(1);
+  for (const GridIndex& num : {small_grid, GridIndex{{3, 131, 9}}, GridIndex{{131, 2, 9}}}) {
+    Tried<float> tried(context, num, {.node_exchange = NodeExchange::messages});
+    GuardedBytes workspace(context.exec, tried.run.fft().workspace_bytes());
+    tried.run.fft().use_workspace({workspace.data(), workspace.size()});
+    const std::vector<unsigned char> large(static_cast<std::size_t>(workspace.size()), 0x7f);
+    workspace.store(large.data(), workspace.size());
+    std::feclearexcept(FE_ALL_EXCEPT);
+    tried.check();
+    CHECK(std::fetestexcept(FE_INVALID | FE_OVERFLOW | FE_DIVBYZERO) == 0);
   }
 }
 
