@@ -129,7 +129,8 @@ namespace {
 /// waits for other ranks does not.
 template <class Look>
 void wait_on_all_ranks(const Communicator& comm, const Look& look) {
-  for (bool done = false; !done;) {
+  bool done = false;
+  while (!done) {
     comm.together([&] {
       check_interrupted();
       done = comm.min(Index{look()}) != 0;
