@@ -91,8 +91,7 @@ void add_run_options(CommandLine& command, RunOptions& options, RawRunOptions& r
   command.add_flag("--master", options.files.master,
                    "Also a file that shows those of each kind as one (HDF5 virtual datasets)");
   command.add_option("--device,--devices", raw.device,
-                     "auto, host, cuda or cuda:N; all or 0,1,..: several GPUs, without mpirun "
-                     "[auto]",
+                     "auto, host, cuda, cuda:N; all or 0,1,..: several GPUs, without mpirun [auto]",
                      "WHICH");
   command.add_option("--transport", raw.transport,
                      "How GPUs exchange messages: auto, nccl, gpu-aware (MPI) or staged [auto]",

@@ -57,9 +57,7 @@ void add_field_options(app::CommandLine& command, Options& options, RawOptions& 
                    "Paint twice, half a cell apart, against aliasing");
   command.add_option_or_bare(
       "--compensate", raw.compensation,
-      "Deconvolve the mass-assignment window: none, window or shot-noise [window, if no word "
-      "follows]",
-      "[WHAT]");
+      "Deconvolve the window: none, window or shot-noise [window, if no word follows]", "[WHAT]");
   command.add_option("-o,--output", options.output,
                      "File of the field [density_NNN.hdf5, unless --power or --image is given]",
                      "OUT.hdf5");
