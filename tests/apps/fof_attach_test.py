@@ -179,7 +179,8 @@ class Reports(AttachCase):
             r"\nLinks +262144 particles of type 1\n",
             r"\nLink length +0\.2304402005 Mpc",
             r"\nGroups of +32 linked particles or more\n",
-            r"\nAttaches +262144 particles of type 0 to the nearest linked one within 0\.2304402005 Mpc, 1 x the linking length\n",
+            r"\nAttaches +262144 particles of type 0 to the nearest linked one "
+            r"within 0\.2304402005 Mpc, 1 x the linking length\n",
             r"\nGroups +382\n",
             r"\nIn groups +66839 of 524288 particles",
             r"\n  type 0 +17692 of 262144 particles",
