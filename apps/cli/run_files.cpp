@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "apps/report/text_file.hpp"
 #include "zhalo/core/error.hpp"
@@ -32,7 +34,7 @@ OutputName name_output(const std::string& given, const std::string& otherwise) {
     throw InputError(fmt::format(
         "-o '{}' is a device or a pipe, which cannot hold HDF5: name a file", path.string()));
   const fs::path name = path.extension() == ".hdf5" ? path.stem() : path.filename();
-  return {path.parent_path().string(), name.string()};
+  return {path.parent_path().string(), name.string(), !given.empty()};
 }
 
 void check_directory(const Communicator& comm, const std::string& directory) {
@@ -132,26 +134,70 @@ void check_named_stays_off(const NamedFile& file, const std::string& input) {
   }
 }
 
+/// A folder of results inside that of -o, which is seen when all has been computed.
+void check_folder(const OutputName& output) {
+  const fs::path folder = output.directory;
+  std::error_code ignored;
+  if (!fs::is_directory(folder.parent_path(), ignored) || !fs::exists(folder, ignored)) return;
+  if (!fs::is_directory(folder, ignored))
+    throw FileError(
+        fmt::format("-o: directory '{0}' cannot be made: '{0}' is a file", folder.string()));
+  if (::access(folder.c_str(), R_OK | W_OK | X_OK) != 0)
+    throw FileError(fmt::format("-o: directory '{}' cannot be written to: {}", folder.string(),
+                                std::strerror(errno)));
+}
+
+/// Whether results that name `snapshot` may be of what is read now. A path may be of another folder
+/// than the current one: then its last part tells.
+bool is_read(const std::string& snapshot, const RunFiles& files) {
+  std::error_code ignored;
+  const bool exists = fs::exists(snapshot, ignored);
+  return std::any_of(files.inputs.begin(), files.inputs.end(), [&](const std::string& input) {
+    return exists ? fs::equivalent(snapshot, input, ignored)
+                  : fs::path(snapshot).filename() == fs::path(input).filename();
+  });
+}
+
 /// Files of zhalo may be replaced, and those of an earlier run are. What another code wrote under
-/// such a name is somebody's simulation.
-void check_output_is_free(const OutputName& output) {
+/// such a name is somebody's simulation. Returns one of the files, or an empty path.
+std::string check_output_is_free(const OutputName& output) {
   const fs::path folder = output.directory.empty() ? "." : output.directory;
+  std::string one_file;
   std::error_code ignored;  // a folder that does not exist yet holds nothing
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string path = entry.path().string();
     if (!io::is_result_name(output.name, entry.path().filename().string())) continue;
-    if (io::is_of_another_code(entry.path().string()))
+    if (io::is_of_another_code(path))
       throw InputError(fmt::format(
           "-o {} would replace '{}' or lie beside it, which zhalo did not write: choose "
           "another name, or move that file away",
-          output.shown(1), entry.path().string()));
+          output.shown(1), path));
+    if (entry.is_regular_file(ignored)) one_file = path;
   }
+  return one_file;
 }
 
-void check_all(const RunFiles& files) {
+void warn_of_replaced(const std::string& results, const RunFiles& files, std::string& warnings) {
+  const std::string snapshot = results.empty() ? "" : io::snapshot_of_results(results);
+  if (snapshot.empty() || is_read(snapshot, files)) return;
+  warnings += fmt::format(
+      "'{}' is of another snapshot of the same number, '{}', and will be replaced (give another -o "
+      "to keep it)\n",
+      results, snapshot);
+}
+
+/// Returns warnings, one in each line.
+std::string check_all(const RunFiles& files) {
+  std::string warnings;
   for (const std::string& input : files.inputs) {
     for (const OutputName& output : files.outputs) check_output_stays_off(output, input);
   }
-  for (const OutputName& output : files.outputs) check_output_is_free(output);
+  for (const OutputName& output : files.outputs) {
+    check_folder(output);
+    const std::string earlier = check_output_is_free(output);
+    if (warnings.empty() && !output.is_chosen)  // one says it for all
+      warn_of_replaced(earlier, files, warnings);
+  }
   for (auto a = files.named.begin(); a != files.named.end(); ++a) {
     if (a->path.empty()) continue;
     for (auto b = files.named.begin(); b != a; ++b) {
@@ -160,14 +206,19 @@ void check_all(const RunFiles& files) {
     for (const OutputName& output : files.outputs) check_beside_output(*a, output);
     for (const std::string& input : files.inputs) check_named_stays_off(*a, input);
   }
+  return warnings;
 }
 
 }  // namespace
 
-void check_names(const Communicator& comm, const RunFiles& files) {
+void check_names(const Communicator& comm, const RunFiles& files,
+                 std::vector<std::string>& warnings) {
+  std::string text;
   comm.together([&] {
-    if (comm.rank() == 0) check_all(files);
+    if (comm.rank() == 0) text = check_all(files);
   });
+  std::istringstream lines(comm.broadcast(text, 0));
+  for (std::string line; std::getline(lines, line);) warnings.push_back(line);
 }
 
 }  // namespace zhalo::app

@@ -16,8 +16,9 @@ inline std::size_t header_bytes(Index num_files) {
 
 /// Results in one file or in several with a common name.
 struct OutputName {
-  std::string directory;  ///< empty: the current one
-  std::string name;       ///< without ".hdf5"
+  std::string directory;   ///< empty: the current one
+  std::string name;        ///< without ".hdf5"
+  bool is_chosen = false;  ///< the user chose the name; else it has the number of the snapshot
 
   /// For the user: "out/results.hdf5", "out/results.0.hdf5 to out/results.3.hdf5".
   std::string shown(Index num_files) const;
@@ -44,7 +45,10 @@ struct RunFiles {
 };
 
 /// Throws InputError, as seen by rank 0, if two results would go to one file, or one would replace
-/// what is read or what another code wrote. Collective.
-void check_names(const Communicator& comm, const RunFiles& files);
+/// what is read or what another code wrote, and FileError if the folder of one is there and cannot
+/// be written to. Warns of results of other snapshots that will be replaced because they have the
+/// same number. Collective.
+void check_names(const Communicator& comm, const RunFiles& files,
+                 std::vector<std::string>& warnings);
 
 }  // namespace zhalo::app

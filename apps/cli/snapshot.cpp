@@ -15,8 +15,9 @@ io::Snapshot open_snapshot(const Context& context, const std::string& path,
   return io::Snapshot::open(context.comm, path, overrides);
 }
 
-std::vector<int> present_types(const io::SnapshotInfo& info, const char* option,
-                               const std::vector<int>& types, std::vector<std::string>& warnings) {
+std::vector<int> types_with_particles(const io::SnapshotInfo& info, const char* option,
+                                      const std::vector<int>& types,
+                                      std::vector<std::string>& warnings) {
   // Codes have these types, also where the file has no place for some of them. Others are mistakes.
   constexpr std::size_t num_usual = 6;
   std::vector<int> present;
@@ -27,10 +28,17 @@ std::vector<int> present_types(const io::SnapshotInfo& info, const char* option,
     const bool is_absent = exists ? info.types[at].count == 0 : at < num_usual;
     (is_absent ? absent : present).push_back(type);
   }
-  io::check_types(info, present.empty() ? types : present);
+  if (!present.empty()) io::check_types(info, present);
   for (const int type : absent)
     warnings.push_back(fmt::format("'{}' has no particles of type {} ({}): it is left out",
                                    info.path, type, option));
+  return present;
+}
+
+std::vector<int> present_types(const io::SnapshotInfo& info, const char* option,
+                               const std::vector<int>& types, std::vector<std::string>& warnings) {
+  std::vector<int> present = types_with_particles(info, option, types, warnings);
+  if (present.empty()) io::check_types(info, types);
   return present;
 }
 

@@ -18,7 +18,12 @@ io::Snapshot open_snapshot(const Context& context, const std::string& path,
 
 /// Those of the types of `option` that the snapshot has particles of, and a warning for each other
 /// one: early snapshots have neither stars nor black holes, and one command should do for all.
-/// Throws InputError if there are none of any, and as io::check_types.
+/// Throws InputError as io::check_types, but not if there are none of any.
+std::vector<int> types_with_particles(const io::SnapshotInfo& info, const char* option,
+                                      const std::vector<int>& types,
+                                      std::vector<std::string>& warnings);
+
+/// The same, where there must be some: InputError if there are none of any.
 std::vector<int> present_types(const io::SnapshotInfo& info, const char* option,
                                const std::vector<int>& types, std::vector<std::string>& warnings);
 

@@ -209,6 +209,9 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
                        "Show snapshot, memory and output size; paint nothing");
   if (auto text = app::read_options(command, raw, argc, argv)) return *text;
   take_compensation(raw, options);
+  const bool says_how = options.files.num_files != 0 || options.files.master;
+  demand(writes_field(options) || !says_how,
+         "--files or --master is given, but no field is written (name it with -o)");
   resolve_common(raw, "density", options);
   take_field(raw, options);
   take_power(raw, options);

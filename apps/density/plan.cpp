@@ -213,7 +213,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   if (writes_field(options))
     plan.output =
         app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
-  check_names(context.comm, files_of(plan, sources.haloes));
+  check_names(context.comm, files_of(plan, sources.haloes), plan.warnings);
   check_bins(plan);
   warn_of_bins(plan);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;

@@ -166,7 +166,7 @@ void choose_types(Plan& plan, const Options& options) {
   plan.attach = options.attach;
   if (plan.attach.types.empty()) return;
   plan.attach.types =
-      app::present_types(info, "--attach-types", options.attach.types, plan.warnings);
+      app::types_with_particles(info, "--attach-types", options.attach.types, plan.warnings);
   for (const int type : plan.attach.types)
     plan.num_attachable += info.types[static_cast<std::size_t>(type)].count;
 }
@@ -189,7 +189,7 @@ Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Option
   plan.files = options.files;
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.output = options.output;
-  check_names(context.comm, files_of(plan.snapshot, options));
+  check_names(context.comm, files_of(plan.snapshot, options), plan.warnings);
   plan.box = app::choose_box(plan.snapshot, options);
   plan.wrap_all = options.wrap_all;
   const ScopedTimer timer(context.timers, "masses");

@@ -156,7 +156,7 @@ Plan plan_run(const Context& context, const Options& options) {
   plan.output = app::name_output(options.output, "ics.hdf5");
   app::RunFiles files{{}, {plan.output}, {{"--json", options.json}}};
   if (!options.power.empty()) files.inputs.push_back(options.power);
-  check_names(context.comm, files);
+  check_names(context.comm, files, plan.warnings);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
   app::check_memory(context,

@@ -195,10 +195,11 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.box = app::choose_box(plan.snapshot, options);
   plan.output =
       app::name_output(options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number));
-  app::check_names(context.comm, {files_read(plan), {plan.output}, {{"--json", options.json}}});
+  plan.warnings = warnings_of(sources, plan);
+  app::check_names(context.comm, {files_read(plan), {plan.output}, {{"--json", options.json}}},
+                   plan.warnings);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
-  plan.warnings = warnings_of(sources, plan);
   app::warn_of_memory(
       context,
       {static_cast<double>(plan.estimate.memory_per_rank),

@@ -109,7 +109,11 @@ void Context::run_agreed(const std::function<void()>& work) const {
     work();
   } catch (const nb::python_error& raised) {
     error = message_of(raised);
+    if (raised.matches(PyExc_MemoryError)) status = ZHALO_OUT_OF_MEMORY;
     if (!raised.matches(PyExc_Exception)) interrupt = std::current_exception();
+  } catch (const std::bad_alloc&) {
+    error = "an argument does not fit into memory";
+    status = ZHALO_OUT_OF_MEMORY;
   } catch (const StatusError& failed) {
     error = failed.what();
     status = failed.status();
@@ -119,13 +123,10 @@ void Context::run_agreed(const std::function<void()>& work) const {
   }
   try {
     run([&] {
-      return zhalo_context_agree(handle->get(), error.empty() ? nullptr : error.c_str());
+      return zhalo_context_agree(handle->get(), status, error.empty() ? nullptr : error.c_str());
     });
-  } catch (const StatusError& agreed) {
+  } catch (const StatusError&) {
     if (interrupt) std::rethrow_exception(interrupt);
-    // zhalo_context_agree knows one kind of errors. One without the number of a rank is of all
-    // ranks, and keeps its kind.
-    if (agreed.what() == error) throw StatusError(status, error);
     throw;
   }
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -71,6 +73,21 @@ CommunicatorOptions communicator_options(const zhalo_context_options& options) {
   return chosen;
 }
 
+/// Throws the error of a caller, as the exception that has its status.
+[[noreturn]] void throw_error(int status, const char* error) {
+  switch (status) {
+    case ZHALO_INPUT_ERROR: throw InputError(error);
+    case ZHALO_OUT_OF_MEMORY: throw OutOfMemory(error);
+    case ZHALO_DEVICE_ERROR: throw DeviceError(error);
+    case ZHALO_COMMUNICATION_ERROR: throw CommunicationError(error);
+    case ZHALO_FILE_ERROR: throw FileError(error);
+    case ZHALO_OTHER_ERROR: throw Error(error);
+    default: break;
+  }
+  throw InputError(fmt::format("an error has the status {} (must be 1 to {}, see zhalo.h): {}",
+                               status, static_cast<int>(ZHALO_OTHER_ERROR), error));
+}
+
 /// Bytes as a signed number: the largest one where there is no limit.
 Index whole(std::size_t bytes) {
   constexpr Index largest = std::numeric_limits<Index>::max();
@@ -126,10 +143,10 @@ int zhalo_context_create_alone(const zhalo_context_options* options, zhalo_conte
                         [](const CommunicatorOptions&) { return Communicator(); });
 }
 
-int zhalo_context_agree(const zhalo_context* context, const char* error) {
+int zhalo_context_agree(const zhalo_context* context, int status, const char* error) {
   return status_of([&] {
     at(context, "context").shared->comm.together([&] {
-      if (error != nullptr) throw InputError(error);
+      if (error != nullptr) throw_error(status, error);
     });
   });
 }

@@ -38,6 +38,10 @@ void validate_same(std::string_view what, const T& here, const T& elsewhere) {
            here, elsewhere);
 }
 inline void validate_same(const Box& here, const Box& elsewhere) {
+  validate(here.dimensions == elsewhere.dimensions,
+           "the number of dimensions is not the same on all ranks: {} here, {} elsewhere; give all "
+           "ranks the same, also those without particles",
+           here.dimensions, elsewhere.dimensions);
   validate(here == elsewhere, "the box is not the same on all ranks; give all ranks the same");
 }
 

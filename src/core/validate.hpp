@@ -53,8 +53,8 @@ inline void validate_memory(const Exec& exec, const void* address, const char* w
   if (cuda == nullptr || address == nullptr) return;
   const kernels::MemoryOwner owner = kernels::owner_of(*cuda, address);
   validate(owner != kernels::MemoryOwner::host,
-           "{} cannot be used by CUDA device {}, because the memory is the host's (copy it with "
-           "to_exec, or make the context with host_exec)",
+           "{} cannot be used by CUDA device {}, because the memory is the host's (copy it to the "
+           "device, or compute on the host)",
            what, cuda->device);
   validate(
       owner != kernels::MemoryOwner::another_device,

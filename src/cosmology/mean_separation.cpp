@@ -58,10 +58,18 @@ void from_volume(const MatterContent& matter, const MassSummary& masses, MeanSep
       fmt::format("cbrt(V / N) with V = {:.9g}, N = {}", *matter.volume, masses.count);
 }
 
+/// Whether a critical density is given that can be one.
+bool has_density(const MatterContent& matter) {
+  return matter.critical_density && *matter.critical_density > 0 &&
+         std::isfinite(*matter.critical_density);
+}
+
 void from_density(const MatterContent& matter, const MassSummary& masses, MeanSeparation& result) {
   const Omega omega = omega_of(matter);
   if (!matter.critical_density) {
     result.density_note = matter.critical_density_source;
+  } else if (!has_density(matter)) {
+    result.density_note = "the critical density is not positive and finite";
   } else if (!omega.value || !(*omega.value > 0)) {
     result.density_note = fmt::format("the file does not state {}", omega.name);
   } else if (!(masses.mean > 0)) {
@@ -82,7 +90,7 @@ std::string why_not_volume(const MatterContent& matter, const MassSummary& masse
   if (!masses.equal()) return "masses differ";
   const Omega omega = omega_of(matter);
   const bool has_volume = matter.volume && *matter.volume > 0;
-  if (!has_volume || !matter.critical_density || !omega.value)
+  if (!has_volume || !has_density(matter) || !omega.value || !(*omega.value > 0))
     return "whether they fill the box is unknown";
   const double expected = *omega.value * *matter.critical_density * *matter.volume;
   const double part = masses.mean * static_cast<double>(masses.count) / expected;

@@ -23,6 +23,14 @@ void validate_grid(const Grid& grid) {
            grid.num[2]);
 }
 
+/// InputError unless the index is one of `num` along each axis. It is that of a `what`.
+void validate_index(const GridIndex& index, const GridIndex& num, const char* what) {
+  validate(IndexBox{{}, num}.contains(index),
+           "{0} ({1}, {2}, {3}) is not among the {4} x {5} x {6} {0}s of the grid (along each axis "
+           "they count from 0)",
+           what, index[0], index[1], index[2], num[0], num[1], num[2]);
+}
+
 /// The part of [0, total) that is `part`'s of `parts`.
 void set_share(IndexBox& index_box, int axis, Index total, int part, int parts) {
   const Share share = share_of(total, part, parts);
@@ -120,6 +128,7 @@ BoxLayout Decomposition::modes_layout(int rank, Spectrum spectrum, ModeOrder ord
 }
 
 int Decomposition::owner_of_cell(const GridIndex& cell) const {
+  validate_index(cell, grid_.num, "cell");
   return rank_at(zhalo::owner_of(cell[0], grid_.num[0], shape_[0]),
                  zhalo::owner_of(cell[1], grid_.num[1], shape_[1]));
 }
@@ -127,6 +136,7 @@ int Decomposition::owner_of_cell(const GridIndex& cell) const {
 int Decomposition::owner_of_mode(const GridIndex& mode, Spectrum spectrum, ModeOrder order) const {
   validate_enumerator(order, ModeOrder::natural, "the order of modes");
   const GridIndex num = num_modes(spectrum);
+  validate_index(mode, num, "mode");
   const int by_row = order == ModeOrder::natural ? 0 : 1;
   return rank_at(zhalo::owner_of(mode[by_row], num[by_row], shape_[0]),
                  zhalo::owner_of(mode[2], num[2], shape_[1]));

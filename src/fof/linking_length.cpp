@@ -80,7 +80,7 @@ void validate_scale(double linking_length, double scale) {
   constexpr int max_exponent = std::numeric_limits<Real>::max_exponent / 2 - 1;
   validate(exponent > min_exponent && exponent < max_exponent,
            "linking length {} is too small to be told from 0 beside the size of this domain; give "
-           "friends_of_friends the particles instead of the domain",
+           "positions in double, or leave out particles that are far away",
            linking_length);
 }
 

@@ -42,6 +42,8 @@ DensityModes<T> make_density_modes(const Context& context, const Decomposition& 
                                    const DensityOptions& options) {
   validate(options.paint.shift == Vec3d{},
            "density modes are of points in the middle of cells (PaintOptions::shift must be 0)");
+  // First, because a box of two dimensions is not periodic along z either.
+  validate_mesh(context.comm, decomposition, particles.dimensions);
   validate_periodic(decomposition.grid(), "the modes of a density are asked for");
   validate_equal(context.comm,
                  {options.interlaced ? 1 : 0, static_cast<Index>(options.compensation)},

@@ -567,6 +567,8 @@ PICTURE_OPTIONS = {
     "--image map.jpg": ["--image", "map.jpg", ".png"],
     "--pixels 5": ["--pixels", "100 to 10000"],
     "--min-halo 5": ["--min-halo", "--haloes"],
+    "--power p.txt --files 2": ["--files", "no field", "-o"],
+    "--image map.png --master": ["--master", "no field", "-o"],
     "--haloes bare_groups.hdf5 --min-halo -5": ["--min-halo is -5", "negative"],
     "--haloes bare_groups.hdf5": ["bare_groups.hdf5", "no /Group/GroupMass", "GroupLen"],
     "--power link/../map.png": ["--power", "--image", "map.png", "same file"],
@@ -687,7 +689,7 @@ class BadInput(DensityCase):
         np.testing.assert_array_equal(self.density("density_001.hdf5"), self.density("there.hdf5"))
         self.snapshot({1: 20}, name="bare_001").write(self.folder / "bare_001", masses=False)
         self.assert_refused(["bare_001", "--grid", 4], "no masses", "--weights number")
-        self.succeed("bare_001", "--grid", 4, "--weights", "number", "-q")
+        self.succeed("bare_001", "--grid", 4, "--weights", "number", "-q", "-o", "bare.hdf5")
 
     def refuse_masses(self, name, masses, *words):
         """Whatever is made of them; numbers of particles are."""
@@ -696,7 +698,7 @@ class BadInput(DensityCase):
         snapshot.write(self.folder / name)
         for how in ([], ["--power", "p.txt"], ["--interlace"]):
             self.assert_refused([name, "--grid", 4, *how], *words)
-        self.succeed(name, "--grid", 4, "--weights", "number", "-q")
+        self.succeed(name, "--grid", 4, "--weights", "number", "-q", "-o", f"out_{name}")
 
     def test_masses(self):
         self.refuse_masses(

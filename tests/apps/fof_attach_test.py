@@ -104,6 +104,18 @@ class Swift(AttachCase):
             self.assertIn(text, errors)
             self.assertEqual(sum(text in warning for warning in report["warnings"]), 1)
 
+    def test_no_type_of_those_to_attach_is_there(self):
+        """Early snapshots have no stars: one command does for all."""
+        status, _, errors = self.run_fof(SNAPSHOT, "-q", "--meansep", "rho", "--attach-types", "4")
+        self.assertEqual(status, 0, errors)
+        self.assertIn("has no particles of type 4 (--attach-types): it is left out", errors)
+        found, header = self.catalogue(0)
+        self.assertNotIn("AttachedTypes", header)
+        self.fof(SNAPSHOT, "--meansep", "rho", "-o", "alone")
+        expected = self.catalogue(0, out="alone")[1]
+        self.assertEqual(header["Checksum"], expected["Checksum"])
+        self.assertGreater(len(found["GroupLen"]), 0)
+
     @shows_results
     def test_linked_members_do_not_depend_on_what_is_attached(self):
         _, with_gas = self.run_on(1, SNAPSHOT, *AS_SWIFT)

@@ -111,7 +111,6 @@ OPTIONS = {
     "--link-types 1,1": ["type 1", "twice"],
     "--link-types dark": ["--link-types", "dark"],
     "--link-types 0": ["type 0"],
-    "--attach-types 0": ["type 0", "type 1"],
     "--attach-types 9": ["type 9", "type 1"],
     "--attach-types gas": ["--attach-types", "gas"],
     "--attach-types 1": ["type 1", "--link-types", "--attach-types"],

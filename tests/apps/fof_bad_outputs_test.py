@@ -47,6 +47,27 @@ class BadOutputs(FofCase):
         (self.folder / "out/groups_001/fof_subhalo_tab_001.0.hdf5").mkdir(parents=True)
         self.assert_refused([SNAPSHOT, "-o", "out"], "fof_subhalo_tab_001.0.hdf5")
 
+    def test_a_file_in_place_of_the_folder_of_the_catalogue(self):
+        """Known before anything is computed."""
+        (self.folder / "out").mkdir()
+        (self.folder / "out/groups_001").write_text("kept")
+        for options in ([], ["--dry-run"]):
+            self.assert_refused([SNAPSHOT, "-o", "out", *options], "out/groups_001", "is a file")
+
+    def test_results_of_another_snapshot_are_not_replaced_in_silence(self):
+        other = self.folder / "z1.5"
+        other.mkdir()
+        shutil.copy(SNAPSHOT, other / SNAPSHOT.name)
+        self.fof(SNAPSHOT, "-o", "out")
+        self.fof(os.path.relpath(SNAPSHOT, self.folder), "-o", "out")  # the same
+        for options in (["--dry-run"], [], ["--files", 2, "--membership"]):
+            status, _, errors = self.run_fof(other / SNAPSHOT.name, "-q", "-o", "out", *options)
+            self.assertEqual(status, 0, errors)
+            is_warned = "--files" not in options  # then the results are its own
+            self.assertEqual(errors.count("is of another snapshot"), 1 if is_warned else 0, errors)
+        shutil.rmtree(other)
+        self.fof(SNAPSHOT, "-o", "out")  # its name may be of another folder
+
     def test_what_another_code_wrote_stays(self):
         for number in (0, 7):
             name = f"groups_001/fof_subhalo_tab_001.{number}.hdf5"

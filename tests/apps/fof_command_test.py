@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import subprocess
 
 import h5py
@@ -83,6 +84,7 @@ class Reports(FofCase):
             (GAS / "snap_0000.hdf5", first, ("--link-types", "0,1", *groups_of_one)),
             (GAS / "snap_0000.hdf5", first, (*attached, *groups_of_one)),
         ):
+            shutil.rmtree(self.folder / "fof_output", ignore_errors=True)  # of another snapshot
             report = self.report(snapshot, "--membership", *options)
             estimate, used = report["estimate"], report["result"]["peak_pool_bytes"]
             self.assertGreaterEqual(estimate["memory_bytes"], used)
@@ -110,7 +112,8 @@ class Reports(FofCase):
                 file["PartType1/Velocities"] = columns["Velocities"].astype(kind or "f4")
                 if kind:
                     file["PartType1/Masses"] = np.full(num, mass, kind)
-            report = self.report(f"mixed_{kind}.hdf5", "--meansep", "volume")
+            options = ["--meansep", "volume", "-o", f"out_{kind}"]
+            report = self.report(f"mixed_{kind}.hdf5", *options)
             memory[kind] = report["estimate"]["memory_bytes"]
             self.assertGreaterEqual(memory[kind], report["result"]["peak_pool_bytes"])
         self.assertEqual(memory["f4"] - memory[None], num * 4)

@@ -32,6 +32,7 @@ class Styles(FofCase):
 
     def check(self, snapshot, *options, length=1.0, mass=1.0, ids_add=0, **environment):
         """`length` and `mass` are the expected units of the reference in those of the snapshot."""
+        shutil.rmtree(self.folder / "fof_output", ignore_errors=True)  # of another snapshot
         self.fof(snapshot, "--membership", *options, **environment)
         group, ids = self.membership(1)
         table, header = self.catalogue(1)
@@ -94,6 +95,125 @@ class Styles(FofCase):
         header = self.catalogue(0)[1]
         self.assertAlmostEqual(header["Time"], 1 / (1 + redshift))
         self.assertEqual(header["Redshift"], redshift)
+
+    def planned(self, path, *options):
+        """What a dry run says of a snapshot, and its warnings."""
+        status, output, errors = self.run_fof(path, "--dry-run", "-q", "--json", "-", *options)
+        self.assertEqual(status, 0, errors)
+        return json.loads(output)["snapshot"], errors
+
+    def test_swift_leaves_out_a_type(self):
+        """The totals of the run stay in the header."""
+        path = self.folder / "snap_0000.hdf5"
+        shutil.copy(SWIFT / "snap_0000.hdf5", path)
+        with h5py.File(path, "r+") as file:
+            for name in ("NumPart_Total", "TotalNumberOfParticles"):
+                counts = file["Header"].attrs[name]
+                counts[4] = 7
+                file["Header"].attrs[name] = counts
+        snapshot, errors = self.planned(path)
+        self.assertEqual(errors, "")
+        self.assertEqual([kind["type"] for kind in snapshot["types"]], [1])
+        self.assertTrue(any("7 particles of type 4" in note for note in snapshot["notes"]))
+        with h5py.File(path, "r+") as file:
+            counts = file["Header"].attrs["TotalNumberOfParticles"]
+            counts[1] += 7
+            file["Header"].attrs["TotalNumberOfParticles"] = counts
+        status, _, errors = self.run_fof(path, "--dry-run", "-q")
+        self.assertEqual(status, 2)
+        self.assertRegex(errors, r"says 262151 particles of type 1 in total.* hold 262144")
+
+    def test_swift_leaves_out_masses(self):
+        """Of dark matter alone; the header states the mean of the run, in internal units."""
+        path = self.folder / "snap_0001.hdf5"
+        shutil.copy(GOOD / "swift" / "snap_0001.hdf5", path)
+        self.fof(path, "-o", "with")
+        with h5py.File(path, "r+") as file:
+            internal = file["InternalCodeUnits"].attrs
+            internal["Unit mass in cgs (U_M)"] = 4 * internal["Unit mass in cgs (U_M)"]
+            masses = file["PartType1/Masses"][:]
+            table = np.zeros(7)
+            table[1] = masses.astype(np.float64).mean() / 4
+            file["Header"].attrs["InitialMassTable"] = table
+            critical = "Critical density at redshift zero [internal units]"
+            file["Cosmology"].attrs[critical] = file["Cosmology"].attrs[critical] / 4
+            del file["PartType1/Masses"]
+        snapshot, _ = self.planned(path)
+        self.assertEqual(snapshot["types"][0]["mass_source"], "InitialMassTable")
+        self.assertTrue(any("no masses of type 1" in note for note in snapshot["notes"]))
+        self.fof(path, "-o", "without")
+        expected, found = self.catalogue(1, out="with")[0], self.catalogue(1, out="without")[0]
+        np.testing.assert_array_equal(found["GroupLen"], expected["GroupLen"])
+        np.testing.assert_allclose(found["GroupMass"], expected["GroupMass"], rtol=1e-6)
+
+    def test_initial_conditions_for_swift(self):
+        """They have SWIFT's units, and neither /Cosmology nor a name of a code."""
+        path = self.folder / "ics_000.hdf5"
+        with h5py.File(GADGET / "snapshot_001.hdf5", "r") as source, h5py.File(path, "w") as file:
+            header = file.create_group("Header").attrs
+            header.update(source["Header"].attrs)
+            header.update({"Time": 0.02, "Redshift": 49.0})
+            file.create_group("Units").attrs.update(
+                {
+                    "Unit length in cgs (U_L)": 3.08567758149e24,
+                    "Unit mass in cgs (U_M)": 1.98841e43,
+                    "Unit time in cgs (U_t)": 3.08567758149e19,
+                }
+            )
+            source.copy("PartType1", file)
+        snapshot, _ = self.planned(path)
+        self.assertEqual(snapshot["code"], "SWIFT")
+        self.assertTrue(snapshot["cosmological"])
+        self.assertEqual(snapshot["cosmology"]["scale_factor"], 0.02)
+        self.assertEqual(snapshot["cosmology"]["redshift"], 49)
+        self.assertEqual((snapshot["units"]["length"], snapshot["units"]["h_free"]), ("Mpc", True))
+        self.assertFalse(snapshot["units"]["assumed"])
+        self.fof(path, "-o", "ics")
+        with h5py.File(path, "r+") as file:
+            file["Header"].attrs["Redshift"] = 0.0  # of a run without cosmology
+        snapshot, _ = self.planned(path)
+        self.assertFalse(snapshot["cosmological"])
+        found = self.catalogue(0, out="ics")[0]
+        np.testing.assert_allclose(
+            found["GroupVelPeculiar"] * self.velocity_factor(),
+            self.expected["GroupVelPeculiar"],
+            rtol=1e-6,
+            atol=1e-6,
+        )
+
+    @staticmethod
+    def velocity_factor():
+        """Of GADGET's snapshot, whose velocities the copy has without it."""
+        with h5py.File(GADGET / "snapshot_001.hdf5", "r") as file:
+            return np.sqrt(file["Header"].attrs["Time"])
+
+    def test_arepo_without_gas(self):
+        """None of its options is compiled in; its gravitational constant is its own."""
+        path = self.copy_of("gadget2", 50.0, SELFGRAVITY=b"", NTYPES=6.0)
+        self.assertEqual(self.planned(path)[0]["code"], "GADGET-2/3")
+        with h5py.File(path, "a") as file:
+            file["Header"].attrs["Composition_vector_length"] = np.int32(0)
+        self.assertEqual(self.planned(path)[0]["code"], "AREPO")
+
+    def test_time_0_is_no_scale_factor(self):
+        """The first snapshot of an isolated run, which has a density from its parameters."""
+        path = self.copy_of("gadget2", 50.0)
+        with h5py.File(path, "a") as file:
+            file["Header"].attrs.update({"Time": 0.0, "Redshift": 0.0})
+        snapshot, errors = self.planned(path, "--meansep", "volume")
+        self.assertFalse(snapshot["cosmological"])
+        self.assertEqual(snapshot["time"], 0)
+        self.assertRegex(errors, "its Time, 0, is not the scale factor of its Redshift, 0")
+        with h5py.File(path, "a") as file:
+            file["Header"].attrs["ComovingIntegrationOn"] = np.int32(1)
+        self.assertEqual(self.planned(path)[0]["cosmology"]["scale_factor"], 1)
+
+    def test_a_box_with_one_side_of_0(self):
+        path = self.copy_of("double", np.array([50.0, 50.0, 0.0]))
+        _, errors = self.planned(path, "--periodic", "no")
+        self.assertRegex(errors, "warning: .*BoxSize is 50, 50, 0, which is no size of a box")
+        _, errors = self.planned(self.copy_of("double", np.zeros(3)), "--periodic", "no")
+        self.assertNotIn("BoxSize", errors)
 
     def copy_of(self, path, box, **options):
         """A copy with another BoxSize, compiled with more options."""

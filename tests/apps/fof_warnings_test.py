@@ -93,8 +93,8 @@ class Warnings(FofCase):
 
     def test_velocities_that_are_not_finite(self):
         shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
-        self.fof(SNAPSHOT, "--membership", "-q")
-        group, _ = self.membership(1)
+        self.fof(SNAPSHOT, "--membership", "-q", "-o", "whole")
+        group, _ = self.membership(1, out="whole")
         with h5py.File(self.folder / "snapshot_001.hdf5", "r+") as file:
             velocities = file["PartType1/Velocities"][:]
             velocities[np.flatnonzero(group == 3)[0], 1] = np.nan
@@ -111,8 +111,8 @@ class Warnings(FofCase):
     def test_one_number_that_spoils_all_sums(self):
         """Of a particle in no group, far beyond all others. What is 10^8 times theirs is left
         alone."""
-        self.fof(SNAPSHOT, "--membership", "-q")
-        group, _ = self.membership(1)
+        self.fof(SNAPSHOT, "--membership", "-q", "-o", "whole")
+        group, _ = self.membership(1, out="whole")
         lone = np.flatnonzero(group < 0)[0]
 
         def copy(dataset, factor):

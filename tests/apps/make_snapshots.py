@@ -220,8 +220,8 @@ def good_gizmo(src, out):
             header["Omega_Baryon"] = 0.048
             header["ComovingIntegrationOn"] = np.int32(1)
             header["GIZMO_version"] = 2022.0
-            header["UnitLength_In_CGS"] = MPC
-            header["UnitMass_In_CGS"] = SOLAR_MASS_1E10
+            header["UnitLength_In_CGS"] = MPC / HUBBLE  # GIZMO's units contain the 1/h
+            header["UnitMass_In_CGS"] = SOLAR_MASS_1E10 / HUBBLE
             header["UnitVelocity_In_CGS"] = 1e5
             group = write_dark_matter(f, src, part)
             group["Masses"] = np.full(here, src.mass, np.float32)

@@ -195,8 +195,8 @@ std::string write_gizmo(const std::string& folder) {
        std::vector<std::pair<const char*, double>>{{"Omega_Matter", 0.308},
                                                    {"Omega_Baryon", 0.048},
                                                    {"GIZMO_version", 2022},
-                                                   {"UnitLength_In_CGS", mpc_in_cm},
-                                                   {"UnitMass_In_CGS", mass_in_g},
+                                                   {"UnitLength_In_CGS", mpc_in_cm / hubble},
+                                                   {"UnitMass_In_CGS", mass_in_g / hubble},
                                                    {"UnitVelocity_In_CGS", 1e5}})
     file.attribute("Header", name, value);
   file.attribute("Header", "ComovingIntegrationOn", std::int32_t{1});

@@ -88,6 +88,9 @@ REFUSED = {
     "(must be one of kth_radius": lambda: DOMAIN.neighbour_quantity("mass"),
     "window is 'cloud' (must be one of ngp": lambda: DOMAIN.paint(8, window="cloud"),
     "0 cells": lambda: DOMAIN.paint(0),
+    "particles of 2 dimensions on a mesh": lambda: (
+        zhalo.Domain(POSITIONS[:, :2], 1.0).power_spectrum(8)
+    ),
     "window is 3 (must be one of ngp": lambda: DOMAIN.paint(8, window=3),
     "dtype is 'int32'": lambda: DOMAIN.paint(8, dtype=np.int32),
     "positive number of seconds": lambda: zhalo.Context(timeout=0),
@@ -95,6 +98,13 @@ REFUSED = {
     "must be one of automatic": lambda: zhalo.Context(processor="gpu"),
     "velocities": lambda: DOMAIN.neighbour_quantity("velocity_dispersion"),
 }
+
+
+class TooLarge:
+    """Rows for which numpy finds no memory."""
+
+    def __array__(self, *_, **__):
+        raise MemoryError("no room for the rows")
 
 
 class Arguments(unittest.TestCase):
@@ -173,6 +183,13 @@ class Arguments(unittest.TestCase):
     def test_memory_that_is_not_there(self):
         with self.assertRaisesRegex(zhalo.OutOfMemory, "does not fit into memory"):
             DOMAIN.paint(10**6)
+        for call in (
+            lambda: zhalo.Domain(TooLarge(), 1.0),
+            lambda: DOMAIN.knn(2, points=TooLarge()),
+            lambda: HALOES.in_group_order(TooLarge()),
+        ):
+            with self.assertRaisesRegex(zhalo.OutOfMemory, "MemoryError: no room for the rows"):
+                call()
 
     def test_numbers_of_numpy(self):
         for one in (np.float32(2), np.float64(2), np.array(2.0), 2, Fraction(2)):

@@ -85,6 +85,19 @@ for call in (
 assert all(other == errors for other in comm.allgather(errors))
 assert len(errors) == (22 if comm.size == 1 else 24)
 
+# So is a lack of memory for the rows of one.
+class TooLarge:
+    def __array__(self, *_, **__):
+        raise MemoryError("no room")
+
+message = ""
+try:
+    zhalo.Domain(TooLarge() if is_last else mine, 1.0, context)
+except zhalo.OutOfMemory as error:
+    message = str(error)
+culprit = "" if comm.size == 1 else f"rank {comm.size - 1}: "
+assert message == culprit + "MemoryError: no room", message
+
 # What some ranks give and others with particles do not is one error on all, which names the rank
 # and what it lacks. Rank 0 has no particles where there are others, and gives nothing.
 def domain_of(**columns):

@@ -74,9 +74,11 @@ int zhalo_context_create_f(MPI_Fint comm, const zhalo_context_options* options,
 /// A context of one rank that makes no MPI call, so that MPI need not be initialised.
 int zhalo_context_create_alone(const zhalo_context_options* options, zhalo_context** context);
 /// Makes an error that a caller found on one rank an error of all ranks, for wrappers in other
-/// languages. ZHALO_OK if `error` is null on all ranks. Else ZHALO_INPUT_ERROR, and the message is
-/// that of the lowest rank that gives one, with its number. Collective.
-int zhalo_context_agree(const zhalo_context* context, const char* error);
+/// languages. `status` is that of the error, and has no meaning where `error` is null. ZHALO_OK if
+/// `error` is null on all ranks. Else the status and the message are those of the lowest rank that
+/// gives an error, and the message has its number. ZHALO_INPUT_ERROR for a status that is not that
+/// of an error. Collective.
+int zhalo_context_agree(const zhalo_context* context, int status, const char* error);
 /// Copies a text that some ranks give to all of them, for such wrappers: that of the lowest rank
 /// whose `text` is not null, and an empty one if there is none. `shared` has room for `room` bytes,
 /// the 0 behind the text among them. Collective.

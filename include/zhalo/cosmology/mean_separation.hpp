@@ -42,6 +42,7 @@ MeanSeparationRequest parse_mean_separation(const std::string& text);
 /// positions and masses.
 struct MatterContent {
   std::optional<double> volume;  ///< of the box; 0, as of a box without bounds, is none
+  /// One that is not positive and finite is none.
   std::optional<double> critical_density;
   std::string critical_density_source;  ///< where it comes from, or why there is none
   std::optional<double> omega_matter;

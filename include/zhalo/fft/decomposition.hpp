@@ -157,7 +157,9 @@ class Decomposition {
   BoxLayout modes_layout(int rank, Spectrum spectrum,
                          ModeOrder order = ModeOrder::transposed) const;
 
+  /// InputError unless the cell is one of the grid.
   int owner_of_cell(const GridIndex& cell) const;
+  /// InputError unless the mode is one of num_modes().
   int owner_of_mode(const GridIndex& mode, Spectrum spectrum,
                     ModeOrder order = ModeOrder::transposed) const;
   /// The cell that contains a position. On periodic axes the position is wrapped, so the upper edge

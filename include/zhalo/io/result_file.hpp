@@ -50,9 +50,11 @@ struct ResultColumn {
 
 /// Numbers for this rank's particles. All but ranges and values is the same on all ranks.
 struct Results {
-  /// Types of which every file has a group, ascending. The group of no_type is "Query".
+  /// Types of which every file has a group, ascending and each once. The group of no_type is
+  /// "Query".
   std::vector<int> types{};
-  /// LoadedParticles::ranges. Over all ranks they cover each type from its first particle on.
+  /// LoadedParticles::ranges, by ascending type. Over all ranks they cover each type from its first
+  /// particle on.
   std::vector<TypeRange> ranges{};
   std::vector<ResultColumn> columns{};
   std::vector<Note> parameters{};  ///< how they were made: written to /Parameters
@@ -63,7 +65,8 @@ struct Results {
 /// FirstParticle of PartTypeN is the index of the first row in that order. With several files and
 /// WriteOptions::master, `NAME.hdf5` shows them as one. Files of an earlier run with these names
 /// are removed at the commit. Time, box and units are those of `snapshot`. Collective; throws as
-/// write_catalogue(), and InputError if names, types or columns differ between ranks.
+/// write_catalogue(), and InputError if types do not ascend, or names, types or columns differ
+/// between ranks.
 void write_results(StagedFiles& files, const std::string& name, const Results& results,
                    const SnapshotInfo& snapshot, const WriteOptions& options = {});
 
@@ -75,5 +78,9 @@ bool is_result_name(const std::string& name, const std::string& file);
 /// that zhalo wrote it. Any other file is, unless it is empty. FileError if the system does not say
 /// what lies there, or another program writes it.
 bool is_of_another_code(const std::string& path);
+
+/// The first file of the snapshot that these results of zhalo are of, as the run named it. Empty if
+/// they do not say, or cannot be read.
+std::string snapshot_of_results(const std::string& path);
 
 }  // namespace zhalo::io

@@ -66,18 +66,20 @@ struct TypeSummary {
   bool double_coordinates = false;
   bool double_velocities = false;
   bool double_masses = false;
-  /// "MassTable", "Masses", "Mass", "DynamicalMasses", "user" or "none".
+  /// "MassTable", "InitialMassTable", "Masses", "Mass", "DynamicalMasses", "user" or "none".
   std::string mass_source = "none";
-  /// The mass of every particle of the type, if it comes from MassTable or the user.
+  /// The mass of every particle of the type, if it comes from a table or the user.
   std::optional<double> uniform_mass;
 };
 
 /// What is known of a snapshot before its particles are read.
 struct SnapshotInfo {
   Code code = Code::gadget;
-  std::string version;             ///< of the code that wrote the file, or empty
-  std::string path;                ///< as the user gave it
-  std::vector<std::string> files;  ///< in the order of the chunks
+  std::string version;  ///< of the code that wrote the file, or empty
+  std::string path;     ///< as the user gave it
+  /// In the order of the chunks. Empty for a snapshot that was made in memory: then the name of the
+  /// snapshot in files of results is empty, too.
+  std::vector<std::string> files;
   std::string stem;  ///< name of the files without directory, chunk number and ".hdf5"
   /// Number of the snapshot, from its name: 7 for snapshot_007. 0 if the name has none.
   int number = 0;

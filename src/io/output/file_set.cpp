@@ -180,7 +180,8 @@ void write_origin(OutputFile& file, const SnapshotInfo& snapshot) {
   const std::string group = "Parameters";
   make_parameters(file);
   file.attribute(group, "ComovingIntegrationOn", snapshot.cosmological ? 1 : 0);
-  file.attribute(group, "Snapshot", snapshot.files.front());
+  file.attribute(group, "Snapshot",
+                 snapshot.files.empty() ? std::string() : snapshot.files.front());
   file.attribute(group, "SnapshotCode", name_of(snapshot.code));
   file.attribute(group, "SnapshotNumber", snapshot.number);
   file.attribute(group, "LengthUnit", snapshot.units.length_name());

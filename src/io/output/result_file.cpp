@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 
 #include "src/comm/agreement.hpp"
@@ -25,6 +26,17 @@ hdf5::DatasetView cells_of(const ResultColumn& column) {
                  column.values);
   if (column.width > 0) cells.row_shape = {column.width};
   return cells;
+}
+
+/// Rows are cut into types in this order, and the last type is the largest.
+void check_ascending(const std::vector<int>& types) {
+  const bool ascends =
+      std::adjacent_find(types.begin(), types.end(), std::greater_equal<>()) == types.end();
+  if (!ascends || (!types.empty() && types.front() < no_type))
+    throw InputError(
+        fmt::format("the types of results are {} (must be ascending, each once, and at least {}); "
+                    "sort them, and the rows by type",
+                    fmt::join(types, ", "), no_type));
 }
 
 /// Room in the headers for every type that the snapshot or the results have.
@@ -78,6 +90,7 @@ void write_rows(StagedFiles& files, const std::string& name, const Results& resu
                 const SnapshotInfo& snapshot, const WriteOptions& options) {
   const Communicator& comm = files.comm();
   const FileShares shares = file_shares(comm, options);
+  check_ascending(results.types);
   const std::size_t num_types = num_types_of(results, snapshot);
   check_results(results, num_types);
   check_equal(comm, name, results);
@@ -121,6 +134,14 @@ bool is_of_another_code(const std::string& path) {
     }
   }
   return true;
+}
+
+std::string snapshot_of_results(const std::string& path) {
+  try {
+    return hdf5::InputFile(path).text("Parameters", "Snapshot").value_or("");
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 bool is_result_name(const std::string& name, const std::string& file) {

@@ -131,7 +131,8 @@ Real wrapped(Real value, double length) {
   const auto x = static_cast<double>(value);
   if (x >= 0 && x < length) return value;
   const auto image = static_cast<Real>(x - length * std::floor(x / length));
-  return static_cast<double>(image) < length ? image : Real{0};
+  // The quotient may round up to a whole number, and the image lie below 0.
+  return image >= 0 && static_cast<double>(image) < length ? image : Real{0};
 }
 
 template <class Real>

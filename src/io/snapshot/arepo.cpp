@@ -10,9 +10,9 @@ using hdf5::InputFile;
 
 namespace {
 
-/// Options that AREPO's runs are compiled with, one or another. HDF5 1.10 crashes when it lists the
-/// attributes of a damaged group; it is asked for names.
-bool has_options_of_arepo(const InputFile& file) {
+/// What every AREPO writes, or options that runs are compiled with, one or another. HDF5 1.10
+/// crashes when it lists the attributes of a damaged group; it is asked for names.
+bool is_of_arepo(const InputFile& file) {
   constexpr std::array names{"VORONOI",
                              "VORONOI_DYNAMIC_UPDATE",
                              "VORONOI_STATIC_MESH",
@@ -24,6 +24,7 @@ bool has_options_of_arepo(const InputFile& file) {
                              "GFM_PRIMORDIAL_RATES",
                              "GFM_WINDS",
                              "GFM_AGN_RADIATION"};
+  if (file.has("Config") && file.has_attribute("Header", "Composition_vector_length")) return true;
   return std::any_of(names.begin(), names.end(),
                      [&](const char* name) { return file.has_attribute("Config", name); });
 }
@@ -31,7 +32,7 @@ bool has_options_of_arepo(const InputFile& file) {
 }  // namespace
 
 Dialect arepo_dialect() {
-  Dialect dialect = gadget_family(Code::arepo, "AREPO", has_options_of_arepo);
+  Dialect dialect = gadget_family(Code::arepo, "AREPO", is_of_arepo);
   dialect.gravity_in_cgs = 6.6738e-8;
   return dialect;
 }

@@ -52,11 +52,10 @@ std::optional<Vec3d> read_box(const InputFile& file) {
 /// 0 is what codes write for a box without ends.
 void warn_of_box(const InputFile& file, SnapshotInfo& info) {
   const auto size = file.reals("Header", "BoxSize");
-  if (!size) return;
-  const bool is_length = std::all_of(size->begin(), size->end(), [](double length) {
-    return std::isfinite(length) && length >= 0;
-  });
-  if (is_length && (size->size() == 1 || size->size() == 3)) return;
+  if (!size || read_box(file)) return;
+  const bool has_no_ends =
+      std::all_of(size->begin(), size->end(), [](double length) { return length == 0; });
+  if (has_no_ends && (size->size() == 1 || size->size() == 3)) return;
   info.warnings.push_back(
       fmt::format("'{}': Header/BoxSize is {:g}, which is no size of a box: it is not used",
                   info.path, fmt::join(*size, ", ")));
@@ -135,14 +134,22 @@ StatedUnits stated_by_gadget(const InputFile& file) {
           value("UnitVelocity_in_cm_per_s", "UnitVelocity_In_CGS")};
 }
 
+/// GIZMO writes its units over h: those of "Mpc/h", not of "Mpc".
+void take_out_h(const InputFile& file, StatedUnits& stated) {
+  const auto hubble = positive(first_real(file, {"Header"}, {"HubbleParam"}));
+  if (!hubble) return;
+  if (stated.length_in_cm) *stated.length_in_cm *= *hubble;
+  if (stated.mass_in_g) *stated.mass_in_g *= *hubble;
+}
+
 }  // namespace
 
 void read_units(const InputFile& file, const SnapshotOverrides& overrides, SnapshotInfo& info) {
   Units& units = info.units;
   const bool as_swift =
       units.h_free && file.has("Units") && file.has_attribute("Units", "Unit length in cgs (U_L)");
-  const StatedUnits stated =
-      as_swift ? stated_by_swift(file, overrides, info) : stated_by_gadget(file);
+  StatedUnits stated = as_swift ? stated_by_swift(file, overrides, info) : stated_by_gadget(file);
+  if (!units.h_free && dialect_of(info.code).states_units_with_h) take_out_h(file, stated);
   units.assumed = !stated.length_in_cm && !overrides.unit_length_in_cm;
   units.length_in_cm = stated.length_in_cm.value_or(cm_per_mpc / 1000);
   units.mass_in_g = stated.mass_in_g.value_or(1e10 * solar_mass_in_g);

@@ -31,6 +31,8 @@ struct Dialect {
   /// The gravitational constant that its critical density is computed with. For the family of
   /// GADGET; this one is in the sources of GADGET-2.
   double gravity_in_cgs = 6.672e-8;
+  /// Whether the stated units of length and mass already contain the 1/h of a cosmological run.
+  bool states_units_with_h = false;
 };
 
 Dialect swift_dialect();

@@ -13,6 +13,15 @@ using hdf5::InputFile;
 
 namespace {
 
+std::optional<double> comoving_flag(const InputFile& file) {
+  return first_real(file, {"Header", "Parameters"}, {"ComovingIntegrationOn"});
+}
+
+/// The first snapshot of a run that is not cosmological. 0 is the scale factor of no redshift.
+bool is_at_time_0(const InputFile& file) {
+  return comoving_flag(file).value_or(0) == 0 && first_number(file, {{"Header", "Time"}}) == 0.0;
+}
+
 /// Names and groups that the GADGET family uses.
 void read_gadget_cosmology(const InputFile& file, Cosmology& cosmology) {
   const std::vector<std::string> groups{"Header", "Parameters", "Cosmology"};
@@ -22,15 +31,14 @@ void read_gadget_cosmology(const InputFile& file, Cosmology& cosmology) {
   cosmology.omega_lambda = first_real(file, groups, {"OmegaLambda", "Omega_Lambda"});
   cosmology.omega_baryon = first_real(file, groups, {"OmegaBaryon", "Omega_Baryon"});
   cosmology.redshift = first_real(file, {"Header"}, {"Redshift"});
-  if (!cosmology.scale_factor && cosmology.redshift)
+  if (!cosmology.scale_factor && cosmology.redshift && !is_at_time_0(file))
     cosmology.scale_factor = 1 / (1 + *cosmology.redshift);
 }
 
 /// The flag if there is one; else a scale factor that fits the redshift, with a density or a
 /// redshift that says it is one.
 bool is_cosmological_gadget(const InputFile& file, const Cosmology& cosmology) {
-  if (const auto flag = first_real(file, {"Header", "Parameters"}, {"ComovingIntegrationOn"}))
-    return *flag != 0;
+  if (const auto flag = comoving_flag(file)) return *flag != 0;
   if (!cosmology.scale_factor) return false;
   const double redshift = cosmology.redshift.value_or(1 / *cosmology.scale_factor - 1);
   const bool fits = std::abs(*cosmology.scale_factor * (1 + redshift) - 1) < 1e-3;
@@ -40,12 +48,13 @@ bool is_cosmological_gadget(const InputFile& file, const Cosmology& cosmology) {
 /// A redshift that nobody filled in would make velocities and units those of another run.
 void warn_of_contradiction(const InputFile& file, SnapshotInfo& info) {
   const Cosmology& said = info.cosmology;
-  if (first_real(file, {"Header", "Parameters"}, {"ComovingIntegrationOn"})) return;
-  if (!said.scale_factor || !said.redshift || !said.omega_matter) return;
+  if (comoving_flag(file)) return;
+  const auto time = is_at_time_0(file) ? std::optional(0.0) : said.scale_factor;
+  if (!time || !said.redshift || !said.omega_matter) return;
   info.warnings.push_back(fmt::format(
       "'{}': it has Omega0 = {:g}, but its Time, {:g}, is not the scale factor of its Redshift, "
       "{:g}: it is taken as not cosmological",
-      info.path, *said.omega_matter, *said.scale_factor, *said.redshift));
+      info.path, *said.omega_matter, *time, *said.redshift));
 }
 
 void derive_gadget_density(double gravity_in_cgs, double hubble_in_file, const Units& units,

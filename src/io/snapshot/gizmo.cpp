@@ -12,6 +12,7 @@ Dialect gizmo_dialect() {
     return file.has_attribute("Header", "GIZMO_version") ||
            file.has_attribute("Header", "UnitLength_In_CGS");
   });
+  dialect.states_units_with_h = true;
   dialect.read_version = [](const InputFile& file) {
     const auto version = file.reals("Header", "GIZMO_version");
     return version ? fmt::format("{:g}", version->front()) : std::string();

@@ -58,6 +58,18 @@ void read_totals(const InputFile& file, HeaderCounts& counts) {
   }
 }
 
+/// As HeaderCounts::initial_masses: SWIFT states them in its internal unit.
+std::vector<double> read_initial_masses(const InputFile& file) {
+  if (!file.holds_numbers("Header", "InitialMassTable")) return {};
+  auto masses = file.reals("Header", "InitialMassTable").value_or(std::vector<double>{});
+  const std::string unit = "Unit mass in cgs (U_M)";
+  const auto internal = positive(first_number(file, {{"InternalCodeUnits", unit}}));
+  const auto stated = positive(first_number(file, {{"Units", unit}}));
+  const double factor = internal && stated ? *internal / *stated : 1;
+  for (double& mass : masses) mass *= factor;
+  return masses;
+}
+
 /// As HeaderCounts::constants.
 std::array<double, 5> read_constants(const InputFile& file) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -77,6 +89,7 @@ HeaderCounts read_counts(const InputFile& file, AttributePaths times) {
   HeaderCounts counts;
   counts.in_this_file = file.integers("Header", "NumPart_ThisFile").value_or(std::vector<Index>{});
   counts.mass_table = file.reals("Header", "MassTable").value_or(std::vector<double>{});
+  counts.initial_masses = read_initial_masses(file);
   read_totals(file, counts);
   if (counts.in_this_file.empty() && counts.total.empty()) {
     throw InputError(

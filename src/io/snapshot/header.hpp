@@ -55,6 +55,8 @@ struct HeaderCounts {
   std::vector<Index> total;
   bool total_may_lack_high_bits = false;  ///< 32-bit totals without a HighWord
   std::vector<double> mass_table;
+  /// Means that SWIFT states, in the unit of the datasets; empty for other codes.
+  std::vector<double> initial_masses;
   std::optional<double> time;
   /// The sides of the box, HubbleParam and Omega0; NaN for what the file does not say.
   std::array<double, 5> constants{};

@@ -181,6 +181,12 @@ void check_totals(const SnapshotInfo& info, const HeaderCounts& header,
                       type, stated, found));
       continue;
     }
+    if (info.code == Code::swift && found == 0) {
+      notes.push_back(
+          fmt::format("The run has {} particles of type {}, but its output leaves this type out.",
+                      stated, type));
+      continue;
+    }
     throw InputError(fmt::format(
         "'{}': the header says {} particles of type {} in total, but its {} file(s) hold {}",
         info.files.front(), stated, type, info.files.size(), found));
@@ -229,6 +235,24 @@ void warn_of_table_mass(int type, double value, SnapshotInfo& info) {
   info.warnings.push_back(
       fmt::format("'{}': Header/MassTable has {:g} for type {}, which is no mass: it is not used",
                   info.path, value, type));
+}
+
+/// SWIFT can leave out the masses of dark matter, which are all equal and do not change.
+void take_initial_mass(int type, const HeaderCounts& header, SnapshotInfo& info) {
+  constexpr int dark_matter = 1;
+  const auto at = static_cast<std::size_t>(type);
+  TypeSummary& summary = info.types[at];
+  const bool is_missing = summary.count > 0 && summary.mass_source == "none";
+  if (info.code != Code::swift || type != dark_matter || !is_missing) return;
+  if (at >= header.initial_masses.size()) return;
+  const double mass = header.initial_masses[at];
+  if (!is_readable_mass(mass) || mass == 0) return;
+  summary.mass_source = "InitialMassTable";
+  summary.uniform_mass = mass;
+  info.notes.push_back(fmt::format(
+      "There are no masses of type {}: Header/InitialMassTable has {:g}, which is taken for each "
+      "particle.",
+      type, mass));
 }
 
 /// `known` is the MassTable of the files before, for those types of which they have particles.
@@ -282,6 +306,7 @@ void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides) {
     state.info.types.push_back(
         summarise(static_cast<int>(type), state.layouts[type], mass_table[type], overrides));
     warn_of_table_mass(static_cast<int>(type), mass_table[type], state.info);
+    take_initial_mass(static_cast<int>(type), first, state.info);
   }
   check_totals(state.info, first, state.info.notes);
 }

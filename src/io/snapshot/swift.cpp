@@ -39,9 +39,22 @@ void read_swift_density(const InputFile& file, const Units& units, Cosmology& co
   cosmology.critical_density_source = "stated in the file";
 }
 
+/// Initial conditions have no /Cosmology: there the header's time is the scale factor of its
+/// redshift.
+bool is_cosmological_swift(const InputFile& file, Cosmology& cosmology) {
+  if (file.has("Cosmology"))
+    return first_real(file, {"Cosmology"}, {"Cosmological run"}).value_or(0) != 0;
+  const double redshift = first_number(file, {{"Header", "Redshift"}}).value_or(0);
+  const auto time = positive(first_number(file, {{"Header", "Time"}}));
+  if (!time || !(redshift > 0) || !(std::abs(*time * (1 + redshift) - 1) < 1e-3)) return false;
+  cosmology.redshift = redshift;
+  cosmology.scale_factor = time;
+  return true;
+}
+
 void read_swift(const InputFile& file, const SnapshotOverrides& overrides, SnapshotInfo& info) {
   read_swift_cosmology(file, info.cosmology);
-  const bool cosmological = first_real(file, {"Cosmology"}, {"Cosmological run"}).value_or(0) != 0;
+  const bool cosmological = is_cosmological_swift(file, info.cosmology);
   if (!cosmological) forget_cosmology(file, info);
   info.units.h_free = true;
   read_units(file, overrides, info);
@@ -66,7 +79,8 @@ Dialect swift_dialect() {
   dialect.code = Code::swift;
   dialect.name = "SWIFT";
   dialect.is_of = [](const InputFile& file) {
-    return file.text("Header", "Code") == "SWIFT" || file.has("Policy");
+    return file.text("Header", "Code") == "SWIFT" || file.has("Policy") ||
+           (file.has("Units") && file.has_attribute("Units", "Unit length in cgs (U_L)"));
   };
   dialect.read = read_swift;
   dialect.read_periodic = read_periodic_swift;

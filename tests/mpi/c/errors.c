@@ -56,13 +56,21 @@ static void check_contexts(void) {
 
 /// A caller's own error on one rank is that of all, and the context goes on.
 static void check_errors_of_callers(const zhalo_context* context) {
-  EXPECT_OK(zhalo_context_agree(context, NULL));
+  EXPECT_OK(zhalo_context_agree(context, ZHALO_OK, NULL));
   const int is_last = rank == size - 1;
-  EXPECT_ERROR(zhalo_context_agree(context, is_last ? "no number" : NULL), ZHALO_INPUT_ERROR,
-               "no number");
-  EXPECT_ERROR(zhalo_context_agree(context, "no number at all"), ZHALO_INPUT_ERROR, "at all");
-  EXPECT_OK(zhalo_context_agree(context, NULL));
-  EXPECT_ERROR(zhalo_context_agree(NULL, NULL), ZHALO_INPUT_ERROR, "context is null");
+  for (int status = ZHALO_INPUT_ERROR; status <= ZHALO_OTHER_ERROR; ++status) {
+    EXPECT_ERROR(zhalo_context_agree(context, status, is_last ? "no number" : NULL), status,
+                 "no number");
+    EXPECT_ERROR(zhalo_context_agree(context, status, "no number at all"), status, "at all");
+  }
+  // Of several errors that of the lowest rank is told, with its status.
+  const int of_rank = rank == 0 ? ZHALO_OUT_OF_MEMORY : ZHALO_INPUT_ERROR;
+  EXPECT_ERROR(zhalo_context_agree(context, of_rank, rank == 0 ? "too much" : "no number"),
+               ZHALO_OUT_OF_MEMORY, "too much");
+  EXPECT_ERROR(zhalo_context_agree(context, ZHALO_OK, "no kind"), ZHALO_INPUT_ERROR,
+               "the status 0 (must be 1 to 6, see zhalo.h): no kind");
+  EXPECT_OK(zhalo_context_agree(context, ZHALO_OUT_OF_MEMORY, NULL));
+  EXPECT_ERROR(zhalo_context_agree(NULL, ZHALO_OK, NULL), ZHALO_INPUT_ERROR, "context is null");
 }
 
 /// A text of some ranks gets to all.
@@ -136,8 +144,8 @@ static void check_columns(const zhalo_context* context) {
 /// A context that outlived MPI: an error on each rank, and no abort. The caller's own error stays.
 static int is_useless_after_mpi(zhalo_context* context, zhalo_domain* domain) {
   zhalo_groups* groups = NULL;
-  const int of_caller = zhalo_context_agree(context, "an error of the caller");
-  const int of_agreement = zhalo_context_agree(context, NULL);
+  const int of_caller = zhalo_context_agree(context, ZHALO_INPUT_ERROR, "an error of the caller");
+  const int of_agreement = zhalo_context_agree(context, ZHALO_OK, NULL);
   const int of_search = zhalo_find_groups(domain, 0.1, &groups);
   const int is_said = strstr(zhalo_last_error(), "MPI is finalised") != NULL;
   zhalo_domain_destroy(domain);

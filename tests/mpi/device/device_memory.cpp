@@ -57,7 +57,7 @@ struct Mistake {
   void check(const char* what, const Work& work) const {
     CHECK_THAT(input_error_of(context, work),
                Contains(std::string(what) + " cannot be used by CUDA device") &&
-                   Contains("the memory is the host's (copy it with to_exec"));
+                   Contains("the memory is the host's (copy it to the device"));
   }
 };
 

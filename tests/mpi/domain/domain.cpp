@@ -341,6 +341,10 @@ TEST_CASE("domain: ranks that do not ask for the same are told so, and can go on
                     Contains("not the same on all ranks"));
   CHECK_THROWS_WITH(count_positions(context, particles, Box::periodic_cube(odd ? 1e-9 : 1)),
                     Contains("the box is not the same on all ranks"));
+  Particles<float> none;
+  none.dimensions = odd ? 2 : 3;
+  CHECK_THROWS_WITH(count_positions(context, none, Box::periodic_cube(1, none.dimensions)),
+                    Contains("dimensions is not the same on all ranks") && Contains("without"));
   CHECK_THROWS_WITH(sort(points.box, {.min_length = odd ? 0.125 : 0.25}),
                     Contains("min_length is not the same on all ranks: 0."));
   std::vector<Particles<float>> species(odd ? 1 : 2, particles);

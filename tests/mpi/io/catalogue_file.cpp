@@ -88,6 +88,29 @@ TEST_CASE("a catalogue and its membership without a record of the run") {
   }
 }
 
+TEST_CASE("a snapshot that was made in memory has no name in what is written of it") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "in_memory");
+  const World world;
+  SnapshotInfo snapshot = snapshot_of(world);
+  snapshot.files.clear();
+  const auto share = [&](Index total) { return share_of(total, comm.rank(), comm.size()); };
+  const Catalogue catalogue = table_of(world, share(world.num_groups));
+  const ParticleColumns particles(world, share(world.num_particles()));
+  StagedFiles files(comm, out);
+  write_catalogue(files, {catalogue, {}}, snapshot, run_record());
+  write_membership(files, {particles.ranges, particles.group_of, particles.ids}, snapshot,
+                   run_record());
+  files.commit();
+  const std::string number = std::to_string(comm.rank());
+  for (const std::string& path :
+       {table_path(out, comm.rank()), out + "/membership_042." + number + ".hdf5"}) {
+    const hdf5::InputFile file(path);
+    CHECK(file.text("Parameters", "Snapshot") == "");
+    CHECK(file.integers("Parameters", "SnapshotNumber") == std::vector<Index>{42});
+  }
+}
+
 TEST_CASE("no groups at all is a valid catalogue") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch(comm, "empty");

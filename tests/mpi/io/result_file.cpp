@@ -222,6 +222,21 @@ TEST_CASE("units and meanings are attributes") {
   CHECK(contents::integers(file, "PartType4/Indices:Missing") == std::vector<Index>{-1});
 }
 
+TEST_CASE("results of a snapshot that was made in memory name no snapshot") {
+  const World world;
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "in_memory");
+  SnapshotInfo snapshot = snapshot_of(world);
+  snapshot.files.clear();
+  StagedFiles files(comm, out);
+  const Numbers mine(snapshot, {4}, share_of(world.num_stars, comm.rank(), comm.size()));
+  write_results(files, "r", mine.results, snapshot, {.num_files = 1});
+  files.commit();
+  comm.barrier();
+  const contents::File file = contents::read(out + "/r.hdf5");
+  CHECK(file.attributes.at("Parameters:Snapshot").bytes == std::string(1, '\0'));
+}
+
 TEST_CASE("places that are no particles have a group of their own") {
   const World world;
   const Communicator comm(MPI_COMM_WORLD);
@@ -254,6 +269,27 @@ TEST_CASE("results that do not fit are refused on all ranks, and nothing is left
   refused([](Results& r) { r.ranges[0].first += 1; });
   refused([](Results& r) { r.ranges[0].type = 17; });
   refused([](Results& r) { r.types = {1, 2}; });
+  refused([](Results& r) { r.types = {4, 1}; });
+  refused([](Results& r) { r.types = {1, 1, 4}; });
+  refused([](Results& r) { r.types = {no_type - 1, 1, 4}; });
+  refused([](Results& r) { r.ranges.push_back({1, 0, 0}); });  // after one of type 1 or 4
+  comm.barrier();
+  CHECK_FALSE(fs::exists(out));
+}
+
+TEST_CASE("types of results that do not ascend on any rank are refused, and nothing is left") {
+  const World world;
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "order");
+  const SnapshotInfo snapshot = snapshot_of(world);
+  Numbers mine(snapshot, {1, 4}, share_of(world.num_particles(), comm.rank(), comm.size()));
+  const std::vector<int> wrong[] = {{4, 1}, {1, 4, 4}, {no_type - 1, 1, 4}};
+  for (const std::vector<int>& types : wrong) {
+    mine.results.types = types;
+    StagedFiles files(comm, out);
+    CHECK_THROWS_WITH(write_results(files, "r", mine.results, snapshot),
+                      Catch::Contains("must be ascending, each once"));
+  }
   comm.barrier();
   CHECK_FALSE(fs::exists(out));
 }

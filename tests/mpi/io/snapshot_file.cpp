@@ -247,6 +247,22 @@ TEST_CASE("positions at the edge of the box, or a little outside, are stored ins
   CHECK(pos[1][1] == std::nextafter(edge, 0.0F));
 }
 
+TEST_CASE("a position whose image rounds to less than 0 is stored as 0") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "below");
+  Mine<double> mine(comm);
+  if (comm.rank() == 0) mine.pos[1][0] = 350.7731830843009;
+  SnapshotHeader wide = header();
+  wide.box_length = 70.15463661686019;  // over which the position is rounded to 5
+  StagedFiles files(comm, out);
+  write_snapshot(files, "ics", mine.particles(), wide, {.num_files = 1});
+  files.commit();
+  comm.barrier();
+  std::vector<double> xyz(3, -1);
+  Snapshot::open(comm, out + "/ics.hdf5").read_positions(1, 0, Span<double>(xyz));
+  CHECK(xyz[1] == 0);
+}
+
 TEST_CASE("snapshots that make no sense are refused on all ranks, and nothing is left") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch(comm, "bad");

@@ -42,6 +42,17 @@ TEST_CASE("density modes: ranks with different options are told so", "[small]") 
              Contains("options of painting or the decomposition differ"));
 }
 
+TEST_CASE("density modes: particles of two dimensions are what is wrong", "[small]") {
+  const Context context = make_context({.timeout_seconds = 60});
+  const Grid grid{{{4, 6, 5}}, Box::periodic_cube(1, 2)};
+  const Decomposition decomposition(grid, context.comm.size());
+  Particles<float> flat;
+  flat.dimensions = 2;
+  CHECK_THAT(
+      input_error_of(context, [&] { density_modes<double>(context, decomposition, flat); }),
+      Contains("particles of 2 dimensions on a mesh (must have 3)") && !Contains("periodic"));
+}
+
 TEST_CASE("gravity: ranks with different options are told so", "[small]") {
   const Context context = make_context({.timeout_seconds = 60});
   if (context.comm.size() == 1) return;

@@ -258,6 +258,27 @@ TEST_CASE("Decomposition: bad input") {
   CHECK_THROWS_WITH(fine.owner_of_mode({}, Spectrum::half, order), none);
 }
 
+TEST_CASE("Decomposition: cells and modes outside the grid have no owner") {
+  const Decomposition d(grid_of(3, 4, 5), 6, {.shape = {3, 2}});
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const Index outside : {Index{-1}, d.grid().num[axis], Index{1} << 40}) {
+      GridIndex index;
+      index[axis] = outside;
+      CHECK_THROWS_AS(d.owner_of_cell(index), InputError);
+      CHECK_THROWS_AS(d.owner_of_mode(index, Spectrum::full), InputError);
+      CHECK_THROWS_AS(d.owner_of_mode(index, Spectrum::half, ModeOrder::natural), InputError);
+    }
+  }
+  CHECK_THROWS_WITH(d.owner_of_cell({{0, 4, -1}}),
+                    Equals("cell (0, 4, -1) is not among the 3 x 4 x 5 cells of the grid (along "
+                           "each axis they count from 0)"));
+  CHECK(d.owner_of_mode({{2, 3, 2}}, Spectrum::half) == 5);
+  CHECK_THROWS_WITH(d.owner_of_mode({{2, 3, 3}}, Spectrum::half),
+                    Contains("mode (2, 3, 3) is not among the 3 x 4 x 3 modes"));
+  const Decomposition with_idle_ranks(Grid::cube(1), 5);
+  CHECK_THROWS_AS(with_idle_ranks.owner_of_cell({{1, 0, 0}}), InputError);
+}
+
 TEST_CASE("Decomposition: the cell that holds a position") {
   for (const double length : {1.0, 100.0, 0.3, 3.7e5, 1e26}) {
     for (const Index n : {1, 2, 3, 5, 7, 10, 33, 64, 1000, 1 << 20}) {

@@ -174,6 +174,24 @@ TEST_CASE("a mean separation that is no length is refused, and no volume is none
   CHECK_THAT(mean_separation(matter, masses(0.3)).how, Contains("is unknown"));
 }
 
+TEST_CASE("a critical density that is not positive is none") {
+  MatterContent matter = matter_of(small_box(), {1});
+  for (const double density : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    matter.critical_density = density;
+    matter.has_gas = false;
+    CHECK_THROWS_WITH(mean_separation(matter, masses(0.3), {MeanSeparationRule::density, 0}),
+                      Contains("the critical density is not positive"));
+    const MeanSeparation separation = mean_separation(matter, masses(0.3));
+    CHECK(separation.chosen == Approx(1));
+    CHECK_FALSE(separation.from_density.has_value());
+    CHECK(separation.warning.empty());
+    CHECK_THAT(separation.how, Contains("since the density cannot be had"));
+    matter.has_gas = true;
+    CHECK_THROWS_WITH(mean_separation(matter, masses(0.3)),
+                      Contains("the critical density is not positive"));
+  }
+}
+
 TEST_CASE("how the user writes it") {
   CHECK(parse_mean_separation("auto").rule == MeanSeparationRule::automatic);
   CHECK(parse_mean_separation("rho").rule == MeanSeparationRule::density);

@@ -194,6 +194,8 @@ TEST_CASE("units and cosmology of each code") {
     CHECK(info.cosmology.omega_baryon == 0.048);
     CHECK(info.version == "2022");
     CHECK(info.units.length_name() == "Mpc/h");
+    CHECK(info.units.mass_name() == "1e10 Msun/h");
+    CHECK(info.cosmology.critical_density.value() == Approx(27.75).epsilon(1e-3));
   }
   SECTION("SWIFT: no h, and internal units that differ from the file's") {
     const auto info = info_of(source::good("swift"));
