@@ -133,7 +133,7 @@ class KeptPlans {
   std::shared_ptr<const CufftPlan> get(const Cuda& exec, const CufftLines& lines) {
     const auto found = plans_.find(lines);
     if (found != plans_.end()) return found->second;
-    auto made = std::make_shared<const CufftPlan>(exec, lines);
+    const auto made = make(exec, lines);
     if (order_.size() == max_plans) {
       plans_.erase(order_.front());
       order_.pop_front();
@@ -144,6 +144,16 @@ class KeptPlans {
   }
 
  private:
+  /// cuFFT takes memory beside the pool, which may hold all that is left.
+  static std::shared_ptr<const CufftPlan> make(const Cuda& exec, const CufftLines& lines) {
+    try {
+      return std::make_shared<const CufftPlan>(exec, lines);
+    } catch (const OutOfMemory&) {
+      exec.pool->release_unused();
+      return std::make_shared<const CufftPlan>(exec, lines);
+    }
+  }
+
   static constexpr std::size_t max_plans = 64;
   std::map<CufftLines, std::shared_ptr<const CufftPlan>> plans_;
   std::deque<CufftLines> order_;

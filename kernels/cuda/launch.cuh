@@ -62,18 +62,32 @@ struct GridShape {
   std::size_t shared_bytes = 0;  ///< of each block
 };
 
+/// Calls what may take memory of the device beside the pool, as the driver does for the code of a
+/// kernel at its first launch. If there is none left, the pool gives back what it holds unused, and
+/// the call is made again.
+template <class Call>
+cudaError_t call_with_memory(const Cuda& exec, const Call& call) {
+  const cudaError_t error = call();
+  if (error != cudaErrorMemoryAllocation) return error;
+  static_cast<void>(cudaGetLastError());
+  exec.pool->release_unused();
+  return call();
+}
+
 /// Queues a kernel. Every launch goes through here, by a plain function: any compiler of C++ can
 /// read it (tests/device).
 template <class... Parameters, class... Arguments>
 void launch(const Cuda& exec, const GridShape& shape, void (*kernel)(Parameters...),
-            Arguments&&... arguments) {
+            const Arguments&... arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(shape.blocks);
   config.blockDim = dim3(static_cast<unsigned>(shape.threads));
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = exec.stream;
   const DeviceScope scope(exec.device);
-  ZHALO_CUDA_TRY(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
+  const auto call = [&] { return cudaLaunchKernelEx(&config, kernel, arguments...); };
+  if (const cudaError_t error = call_with_memory(exec, call); error != cudaSuccess)
+    throw_cuda_error(error, "cudaLaunchKernelEx", __FILE__, __LINE__);
 }
 
 inline constexpr int max_threads = 256;  ///< of a block of for_each

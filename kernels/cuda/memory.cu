@@ -241,7 +241,9 @@ void connect(int device, int other) {
   if (is_possible == 0) return;
   const DeviceScope scope(device);
   const cudaError_t error = cudaDeviceEnablePeerAccess(other, 0);
-  if (error == cudaErrorPeerAccessAlreadyEnabled) {
+  // Where a device has no more connections (8 in machines without NVSwitch), copies go by the host.
+  if (error == cudaErrorPeerAccessAlreadyEnabled || error == cudaErrorTooManyPeers ||
+      error == cudaErrorPeerAccessUnsupported) {
     static_cast<void>(cudaGetLastError());
     return;
   }

@@ -150,13 +150,19 @@ class CudaGrid final : public GridPlan<Real> {
 
 }  // namespace
 
-/// Not of rows of reals at an odd distance, which cuFFT does not take, and not of grids that are
-/// planes or lines.
+/// Not of rows of reals at an odd distance, which cuFFT does not take, not of grids that are planes
+/// or lines, and not where cuFFT refuses a grid, as it does for large ones with large prime factors.
 template <class Real>
 std::unique_ptr<GridPlan<Real>> plan_grid(const Cuda& exec, const GridSteps& steps) {
   const bool has_planes = std::all_of(steps.num, steps.num + 3, [](Index n) { return n > 1; });
   if (!has_planes || (steps.is_real && steps.num[2] % 2 != 0)) return nullptr;
-  return std::make_unique<CudaGrid<Real>>(exec, steps);
+  try {
+    return std::make_unique<CudaGrid<Real>>(exec, steps);
+  } catch (const DeviceError&) {
+    return nullptr;
+  } catch (const OutOfMemory&) {
+    return nullptr;
+  }
 }
 template std::unique_ptr<GridPlan<float>> plan_grid(const Cuda&, const GridSteps&);
 template std::unique_ptr<GridPlan<double>> plan_grid(const Cuda&, const GridSteps&);

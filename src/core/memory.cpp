@@ -214,6 +214,11 @@ void MemoryPool::release() noexcept {
   release_locked(0);
 }
 
+void MemoryPool::release_unused() noexcept {
+  const std::lock_guard lock(mutex_);
+  release_locked(0);
+}
+
 /// Gives chunks back until no more than so many bytes are held, those first that stand last among
 /// the free parts: the largest, or the newest. Those with a block in use stay.
 void MemoryPool::release_locked(std::size_t bytes_to_hold) noexcept {

@@ -274,9 +274,17 @@ Index FftPlan<T>::workspace_bytes(const Route& route, Way way) const {
 }
 
 template <class T>
-Buffer<std::byte> FftPlan<T>::take_workspace(const Route& route, Way way) const {
+Buffer<std::byte> FftPlan<T>::take_workspace(const Route& route, Way& way) const {
   const Index bytes = workspace_bytes(route, way);
-  if (workspace_.empty()) return {context_->exec, bytes, "workspace of a Fourier transform"};
+  if (workspace_.empty()) {
+    try {
+      return {context_->exec, bytes, "workspace of a Fourier transform"};
+    } catch (const OutOfMemory&) {
+      if (way != Way::grid) throw;
+      way = Way::stages;
+      return take_workspace(route, way);
+    }
+  }
   validate(workspace_.size() >= bytes,
            "the workspace of a Fourier transform has {} bytes, but {} are needed since there is no "
            "more memory that ranks share; give more, or choose NodeExchange::messages",

@@ -170,8 +170,9 @@ class FftPlan {
   /// Makes ready for transforms of these arrays. If this fails nothing is ready, and the next call
   /// begins again. Collective.
   void make_ready(Arrays arrays);
-  /// For one call; nothing if the caller gave enough.
-  Buffer<std::byte> take_workspace(const Route& route, Way way) const;
+  /// For one call; nothing if the caller gave enough. A whole grid may need more than there is:
+  /// then it goes by stages.
+  Buffer<std::byte> take_workspace(const Route& route, Way& way) const;
   /// Divides what was taken or, if that is nothing, what the caller gave.
   Workspace divide_workspace(const Route& route, Way way, Buffer<std::byte>& taken) const;
 

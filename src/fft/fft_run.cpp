@@ -359,7 +359,7 @@ void run_transforms(FftPlan<T>& plan, Direction direction, Arrays arrays, const 
     plan.make_ready(arrays);
     FftRun<T> run(plan, direction, arrays);
     const auto& route = plan.route(direction, arrays);
-    const Way way = run.way_of(first);
+    Way way = run.way_of(first);
     Buffer<std::byte> taken = together(comm, [&] { return plan.take_workspace(route, way); });
     run.run(first, way, plan.divide_workspace(route, way, taken));
   });

@@ -31,10 +31,12 @@ TEST_CASE("calls fail on demand, and the library says so") {
     CHECK(outcome.status == 0);  // nothing is lost on the way
   };
   fails("malloc:1,malloc:2", "out of CUDA device memory");
+  fails("load:1,load:2", "(out of memory) from cudaLaunchKernelEx");
   fails("launch:1", "cudaErrorLaunchFailure (unspecified launch failure) from cudaLaunchKernelEx");
   fails("copy:1", "cudaErrorLaunchFailure");
   fails("synchronise:1", "cudaErrorIllegalAddress");
   check_prints("throw_error", "sum 100.0\n", "ZHALO_EMULATED_FAIL=launch:2,synchronise:9");
+  check_prints("throw_error", "sum 100.0\n", "ZHALO_EMULATED_FAIL=load:1");
 }
 
 TEST_CASE("settings that cannot be are errors") {

@@ -76,6 +76,8 @@ class MemoryPool {
 
   /// Gives all unused memory back to the system, and what is kept<T>().
   void release() noexcept;
+  /// The same, but what is kept<T>() stays.
+  void release_unused() noexcept;
 
   std::size_t bytes_in_use() const;
   std::size_t peak_bytes() const;

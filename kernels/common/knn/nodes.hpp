@@ -153,38 +153,40 @@ Buffer<Ball<Real>> select_balls(const E& exec, const ReachingLeaves<Real>& leave
 template <class Real>
 struct MarkLeaves {
   static constexpr bool long_elements = true;
-  static constexpr int max_stack = 512;
   BallsView<Real> view;
   Span<std::uint8_t> marks;
 
   ZHALO_HD void operator()(Index i) const {
     const Ball<Real>& ball = view.balls[i];
-    std::uint32_t nodes[max_stack];
-    std::uint8_t levels[max_stack];
+    std::uint32_t stack[max_stack];
     int height = 0;
     const int top = view.tree.num_levels - 1;
     for (Index node = 0; node < view.tree.level_size[top]; ++node)
-      height += visit(ball, top, node, nodes + height, levels + height);
+      height += visit(ball, top, node, stack + height);
     while (height > 0) {
-      --height;
-      const int level = levels[height] - 1;
-      const Index first = Index{nodes[height]} * view.tree.fanout;
-      for (Index node = first; node < first + view.tree.fanout; ++node)
-        height += visit(ball, level, node, nodes + height, levels + height);
+      const std::uint32_t entry = stack[--height];
+      const int level = static_cast<int>(entry >> plane_shift) - 1;
+      const Index first = Index{entry & ((std::uint32_t{1} << plane_shift) - 1)} * view.tree.fanout;
+      for (Index node = first; node < first + view.tree.fanout; ++node) {
+        ZHALO_EXPECT(height < max_stack);
+        height += visit(ball, level, node, stack + height);
+      }
     }
   }
 
  private:
+  // A device keeps this for each of its threads: it should be small. As in TreeLanes::push.
+  static constexpr int max_stack = 288;
+  static constexpr int plane_shift = 28;  ///< of an entry: the level above, the node below
+
   /// Marks a leaf or remembers a node, if the ball touches it; returns how many were remembered.
-  ZHALO_HD int visit(const Ball<Real>& ball, int level, Index node, std::uint32_t* node_to,
-                     std::uint8_t* plane_to) const {
+  ZHALO_HD int visit(const Ball<Real>& ball, int level, Index node, std::uint32_t* entry_to) const {
     if (!touches(ball, view.tree.level_first[level] + node)) return 0;
     if (level == 0) {
       atomic_store(marks[node], std::uint8_t{1});
       return 0;
     }
-    *node_to = static_cast<std::uint32_t>(node);
-    *plane_to = static_cast<std::uint8_t>(level);
+    *entry_to = static_cast<std::uint32_t>(level) << plane_shift | static_cast<std::uint32_t>(node);
     return 1;
   }
 

@@ -13,6 +13,7 @@ enum class Event {
   copy,
   launch,
   synchronise,
+  load,  ///< memory for the code of a kernel, at each launch
   free,
   make,  ///< of a stream, an event or a plan of cuFFT
   // Inside kernels: of a whole warp, but for the atomics.

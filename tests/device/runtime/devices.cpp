@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -24,6 +25,7 @@ constinit thread_local cudaError_t last_error = cudaSuccess;
 
 constinit std::array<std::atomic<bool>, max_devices> started{};
 /// By device and the one that it reaches.
+constexpr int max_peers = 2;  // of a device: fewer than there can be others
 constinit std::array<std::array<std::atomic<bool>, max_devices>, max_devices> connected{};
 
 struct Pinned {
@@ -67,6 +69,8 @@ const char* name_of(cudaError_t error) {
     case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
     case cudaErrorPeerAccessAlreadyEnabled: return "cudaErrorPeerAccessAlreadyEnabled";
+    case cudaErrorTooManyPeers: return "cudaErrorTooManyPeers";
+    case cudaErrorPeerAccessUnsupported: return "cudaErrorPeerAccessUnsupported";
   }
   return "cudaErrorUnknown";
 }
@@ -191,7 +195,9 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   const cudaError_t error = cudaDeviceCanAccessPeer(&is_possible, chosen_device, peer);
   if (error != cudaSuccess) return error;
   if (is_possible == 0) return result(cudaErrorInvalidDevice);
-  auto& is_connected =
-      connected.at(static_cast<std::size_t>(chosen_device)).at(static_cast<std::size_t>(peer));
+  auto& peers = connected.at(static_cast<std::size_t>(chosen_device));
+  auto& is_connected = peers.at(static_cast<std::size_t>(peer));
+  if (!is_connected && std::count(peers.begin(), peers.end(), true) == max_peers)
+    return result(cudaErrorTooManyPeers);
   return result(is_connected.exchange(true) ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }

@@ -94,6 +94,7 @@ cudaError_t launch(const LaunchRequest& request, const std::vector<ArgumentBytes
                 request.run};
   const OperationScope scope(kernel.name);
   if (count_and_fail(Event::launch)) return result(cudaErrorLaunchFailure);
+  if (count_and_fail(Event::load)) return result(cudaErrorMemoryAllocation);
   if (has_failed()) return cudaErrorIllegalAddress;
   if (!is_possible(config)) return result(cudaErrorInvalidConfiguration);
   check_arguments(arguments);

@@ -9,7 +9,7 @@
 ///                               immediate (deferred)
 ///   ZHALO_EMULATED_WORKERS=N    threads of the host that run blocks, 1 to 16 (2)
 ///   ZHALO_EMULATED_FAIL=LIST    calls that fail, as CALL:N,CALL:N...: the N-th malloc, copy,
-///                               launch or synchronise of the process (none)
+///                               launch, synchronise or load of the process (none)
 #pragma once
 
 #include <cstddef>
