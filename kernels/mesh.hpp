@@ -90,9 +90,16 @@ WeightSummary summarize_weights(const E& exec, const PaintInput<Real>& painted);
 template <class E, class Real>
 Index bound_weights(const E& exec, const PaintInput<Real>& painted);
 
+/// A whole number of 128 bits, so that a sum of squares does not depend on the order.
+struct WideSum {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+};
+
+/// Of weights in units, each a whole number.
 struct WeightSums {
   Index fixed_weight = 0;
-  double squares = 0;  ///< of the weights in units
+  WideSum squares;
 };
 template <class E, class Real>
 WeightSums sum_weights(const E& exec, const PaintInput<Real>& painted);

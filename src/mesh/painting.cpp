@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -113,6 +115,24 @@ WeightScale choose_scale(const Context& context, const GlobalRange& range, const
           static_cast<double>(bound) / painted.scale};
 }
 
+/// Of all ranks, as they are added as whole numbers.
+double sum_of(const Communicator& comm, const kernels::WideSum& squares) {
+  constexpr std::uint64_t half = 0xffffffff;
+  std::array<Index, 4> parts{
+      static_cast<Index>(squares.low & half), static_cast<Index>(squares.low >> 32),
+      static_cast<Index>(squares.high & half), static_cast<Index>(squares.high >> 32)};
+  comm.sum_in_place({parts.data(), Index{parts.size()}});
+  Index carried = 0;
+  for (Index& part : parts) {
+    part += carried;
+    carried = part >> 32;
+    part &= static_cast<Index>(half);
+  }
+  double sum = 0;
+  for (std::size_t i = parts.size(); i-- > 0;) sum = sum * 0x1p32 + static_cast<double>(parts[i]);
+  return sum;
+}
+
 /// Sums are units; the report of all particles but for their number and places. Collective.
 template <class Real>
 PaintReport measure(const Context& context, const kernels::PaintInput<Real>& painted,
@@ -122,7 +142,7 @@ PaintReport measure(const Context& context, const kernels::PaintInput<Real>& pai
         return kernels::sum_weights(e, painted);
       });
   fixed_weight = context.comm.sum(sums.fixed_weight);
-  const double squares = context.comm.sum(sums.squares);
+  const double squares = sum_of(context.comm, sums.squares);
   PaintReport report;
   report.weight_unit = 1 / painted.scale;
   report.sum = static_cast<double>(fixed_weight) * report.weight_unit;

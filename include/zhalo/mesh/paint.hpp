@@ -39,7 +39,7 @@ struct PaintReport {
   Index num_particles = 0;
   Index num_wrapped = 0;  ///< particles outside a periodic axis
   double sum = 0;         ///< of the weights, and of all cells
-  double sum2 = 0;        ///< of the squared weights
+  double sum2 = 0;        ///< of the squares of the weights, each a whole number of units
   /// Number of particles of equal weights with the same shot noise: sum^2 / sum2. Correct even if
   /// these are too large or small for a double.
   double effective_number = 0;

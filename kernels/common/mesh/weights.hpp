@@ -62,14 +62,30 @@ Index bound_weights(const E& exec, const PaintInput<Real>& painted) {
   return bound.sum + bound.num;
 }
 
+ZHALO_HD inline WideSum product(Index a, Index b) {
+  constexpr std::uint64_t half = 0xffffffff;
+  const auto x = static_cast<std::uint64_t>(a);
+  const auto y = static_cast<std::uint64_t>(b);
+  const std::uint64_t low = (x & half) * (y & half);
+  const std::uint64_t first = (x >> 32) * (y & half) + (low >> 32);
+  const std::uint64_t second = (x & half) * (y >> 32) + (first & half);
+  return {(x >> 32) * (y >> 32) + (first >> 32) + (second >> 32), second << 32 | (low & half)};
+}
+
+ZHALO_HD inline WideSum operator+(const WideSum& a, const WideSum& b) {
+  const std::uint64_t low = a.low + b.low;
+  return {a.high + b.high + (low < a.low ? 1 : 0), low};
+}
+
 template <class Real>
 struct MeasureWeight {
   PaintInput<Real> painted;
 
   ZHALO_HD WeightSums operator()(Index i) const { return of(painted.weight(i), painted.scale); }
   ZHALO_HD static WeightSums of(double weight, double scale) {
-    const double fixed_weight = weight * scale;
-    return {static_cast<Index>(whole(fixed_weight)), fixed_weight * fixed_weight};
+    const auto fixed_weight = static_cast<Index>(whole(weight * scale));
+    const Index magnitude = fixed_weight < 0 ? -fixed_weight : fixed_weight;
+    return {fixed_weight, product(magnitude, magnitude)};
   }
 };
 
@@ -84,8 +100,9 @@ WeightSums sum_weights(const E& exec, const PaintInput<Real>& painted) {
   using One = MeasureWeight<Real>;
   const Index num = painted.particles.num;
   if (painted.is_uniform && num > 0) {
-    const WeightSums each = One::of(painted.uniform_weight(), painted.scale);
-    return {each.fixed_weight * num, each.squares * static_cast<double>(num)};
+    const Index each = One::of(painted.uniform_weight(), painted.scale).fixed_weight;
+    const Index magnitude = each < 0 ? -each : each;
+    return {each * num, product(magnitude, magnitude * num)};
   }
   return transform_reduce(exec, num, WeightSums{}, One{painted}, AddWeightSums{});
 }

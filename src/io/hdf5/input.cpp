@@ -182,7 +182,8 @@ std::string trimmed(std::string text) {
 
 }  // namespace
 
-InputFile::InputFile(std::string path) : path_(std::move(path)) {
+InputFile::InputFile(std::string path, std::shared_ptr<CompleteDatasets> complete)
+    : path_(std::move(path)), complete_(std::move(complete)) {
   const Session session;
   check_before_opening(path_);
   file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
@@ -336,7 +337,8 @@ void InputFile::read(const std::string& dataset, Rows rows, hid_t memory_type, v
   const Session session;
   const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set.valid()) fail(fmt::format("/{} cannot be opened", dataset));
-  if (const std::string missing = missing_part(set.id(), path_, rows); !missing.empty())
+  if (const std::string missing = missing_part(set.id(), path_, rows, complete_.get());
+      !missing.empty())
     throw FileError(fmt::format("'{}': /{} is incomplete: {}", path_, dataset, missing));
   const Handle space(H5Dget_space(set.id()), H5Sclose);
   std::array<hsize_t, H5S_MAX_RANK> first{}, count{};

@@ -4,7 +4,10 @@
 #include <hdf5.h>
 
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,14 +84,28 @@ struct Rows {
   Index count = 0;
 };
 
+/// Chunked datasets of which all chunks were written. To count the chunks takes time for each one:
+/// who reads a dataset in many pieces counts once. Threads may share one.
+class CompleteDatasets {
+ public:
+  bool has(const std::string& file, const std::string& dataset) const;
+  void add(const std::string& file, const std::string& dataset);
+
+ private:
+  mutable std::mutex mutex_;
+  std::set<std::pair<std::string, std::string>> names_;
+};
+
 /// What is missing of these rows of an open dataset, in words; empty if nothing is. Where numbers
-/// are missing, HDF5 reads zeros or a fill value without a word. `path` is the dataset's file.
+/// are missing, HDF5 reads zeros or a fill value without a word. `path` is the dataset's file;
+/// `complete` may be null.
 ///
 /// Looks at chunks and contiguous data that were never written, at external files that are missing
 /// or too short, and at virtual datasets: at gaps between their parts, and at what the files of
 /// these parts hold. HDF5 does not say whether a part of a contiguous or compact dataset was
 /// written.
-std::string missing_part(hid_t dataset, const std::string& path, Rows rows);
+std::string missing_part(hid_t dataset, const std::string& path, Rows rows,
+                         CompleteDatasets* complete = nullptr);
 /// A quicker look, at virtual datasets only: the first file of their parts that does not exist or
 /// cannot be seen, and why; empty if there is none.
 std::string missing_file(hid_t dataset, const std::string& path);
@@ -103,7 +120,7 @@ class LockError : public FileError {
 /// one, each by an object of its own.
 class InputFile {
  public:
-  explicit InputFile(std::string path);
+  explicit InputFile(std::string path, std::shared_ptr<CompleteDatasets> complete = nullptr);
 
   const std::string& path() const { return path_; }
 
@@ -144,6 +161,7 @@ class InputFile {
   [[noreturn]] void refuse(const std::string& what) const;
 
   std::string path_;
+  std::shared_ptr<CompleteDatasets> complete_;  ///< may be null
   Handle file_;
 };
 

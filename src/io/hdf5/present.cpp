@@ -19,7 +19,14 @@ using Extent = std::array<hsize_t, H5S_MAX_RANK>;
 
 constexpr int max_levels = 8;  // of virtual datasets that show parts of virtual datasets
 
-std::string missing_of(hid_t dataset, const std::string& path, Rows rows, int level);
+/// Where a dataset is, and what is known.
+struct Place {
+  std::string path;
+  int level;  ///< of virtual datasets that led there
+  CompleteDatasets* complete;
+};
+
+std::string missing_of(hid_t dataset, const Place& place, Rows rows);
 
 /// "${ORIGIN}" at its beginning is the folder of the file at `path`, as HDF5 has it; empty if the
 /// variable is not set.
@@ -31,7 +38,16 @@ fs::path prefix_from_environment(const char* variable, const std::string& path) 
   return fs::path(path).parent_path().string() + text.substr(origin.size());
 }
 
-std::string missing_chunks(hid_t dataset, hid_t properties) {
+std::string name_of(hid_t dataset) {
+  std::string name(static_cast<std::size_t>(std::max<ssize_t>(H5Iget_name(dataset, nullptr, 0), 0)),
+                   '\0');
+  H5Iget_name(dataset, name.data(), name.size() + 1);
+  return name;
+}
+
+std::string missing_chunks(hid_t dataset, hid_t properties, const Place& place) {
+  const std::string name = name_of(dataset);
+  if (place.complete != nullptr && place.complete->has(place.path, name)) return {};
   Extent chunk{}, extent{};
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const int rank = H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data());
@@ -43,14 +59,15 @@ std::string missing_chunks(hid_t dataset, hid_t properties) {
   if (H5Dget_num_chunks(dataset, space.id(), &written) < 0) return "its chunks cannot be counted";
   if (written < needed)
     return fmt::format("{} of its {} chunks were never written", needed - written, needed);
+  if (place.complete != nullptr) place.complete->add(place.path, name);
   return {};
 }
 
-std::string missing_storage(hid_t dataset, hid_t properties) {
+std::string missing_storage(hid_t dataset, hid_t properties, const Place& place) {
   H5D_space_status_t status = H5D_SPACE_STATUS_ALLOCATED;
   if (H5Dget_space_status(dataset, &status) < 0) return "its storage cannot be examined";
   if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) return "it was never written";
-  return H5Pget_layout(properties) == H5D_CHUNKED ? missing_chunks(dataset, properties) : "";
+  return H5Pget_layout(properties) == H5D_CHUNKED ? missing_chunks(dataset, properties, place) : "";
 }
 
 std::string missing_external(hid_t dataset, hid_t properties, const std::string& path) {
@@ -178,16 +195,16 @@ bool fits(hid_t dataset, const Part& part) {
                     [](hsize_t last, hsize_t length) { return last < length; });
 }
 
-std::string missing_in_source(Part part, const std::string& path, int level) {
+std::string missing_in_source(Part part, const Place& place) {
   if (!unescape(part.file) || !unescape(part.dataset))
     return fmt::format(
         "its parts lie in files with names like '{}', which zhalo does not look into", part.file);
   const bool is_same = part.file == ".";
-  if (is_same) part.file = path;
+  if (is_same) part.file = place.path;
   const std::string named = part.file;
-  const Handle file = open_source(part.file, path);
+  const Handle file = open_source(part.file, place.path);
   if (!file.valid())
-    return fmt::format("a part of it lies in the file {}", name_and_fault(named, path));
+    return fmt::format("a part of it lies in the file {}", name_and_fault(named, place.path));
   const Handle source(H5Dopen2(file.id(), part.dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!source.valid())
     return fmt::format("a part of it lies in the file '{}', which has no dataset '{}'", part.file,
@@ -196,7 +213,8 @@ std::string missing_in_source(Part part, const std::string& path, int level) {
     return fmt::format(
         "a part of it lies in the file '{}', whose dataset '{}' does not have its size", part.file,
         part.dataset);
-  const std::string missing = missing_of(source.id(), part.file, {0, -1}, level + 1);
+  const std::string missing =
+      missing_of(source.id(), {part.file, place.level + 1, place.complete}, {0, -1});
   return missing.empty() ? ""
                          : fmt::format("a part of it lies in the file '{}' in '{}': {}", part.file,
                                        part.dataset, missing);
@@ -243,11 +261,10 @@ bool take_block(const Handle& selection, Block& block, std::size_t rank) {
   return volume == static_cast<hsize_t>(H5Sget_select_npoints(selection.id()));
 }
 
-std::string missing_virtual(hid_t dataset, hid_t properties, const std::string& path, Rows rows,
-                            int level) {
+std::string missing_virtual(hid_t dataset, hid_t properties, const Place& place, Rows rows) {
   std::size_t num_parts = 0;
   const Handle space(H5Dget_space(dataset), H5Sclose);
-  if (level == max_levels || H5Pget_virtual_count(properties, &num_parts) < 0)
+  if (place.level == max_levels || H5Pget_virtual_count(properties, &num_parts) < 0)
     return "its parts cannot be found";
   hssize_t shown = 0;
   const auto rank = static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.id()), 0));
@@ -260,7 +277,7 @@ std::string missing_virtual(hid_t dataset, hid_t properties, const std::string& 
     if (points > 0 && !take_block(part.shown, blocks.emplace_back(), rank))
       return "its parts are no blocks, and zhalo does not look into such";
     if (points == 0 || !is_among(part.shown, rows)) continue;
-    if (std::string missing = missing_in_source(std::move(part), path, level); !missing.empty())
+    if (std::string missing = missing_in_source(std::move(part), place); !missing.empty())
       return missing;
   }
   const hssize_t needed = H5Sget_simple_extent_npoints(space.id());
@@ -269,16 +286,16 @@ std::string missing_virtual(hid_t dataset, hid_t properties, const std::string& 
 }
 
 /// rows.count of -1: all.
-std::string missing_of(hid_t dataset, const std::string& path, Rows rows, int level) {
+std::string missing_of(hid_t dataset, const Place& place, Rows rows) {
   const Handle properties(H5Dget_create_plist(dataset), H5Pclose);
   const Handle space(H5Dget_space(dataset), H5Sclose);
   if (!properties.valid() || !space.valid()) return "its description cannot be read";
   if (rows.count == 0 || H5Sget_simple_extent_npoints(space.id()) == 0) return {};
   if (H5Pget_layout(properties.id()) == H5D_VIRTUAL)
-    return missing_virtual(dataset, properties.id(), path, rows, level);
+    return missing_virtual(dataset, properties.id(), place, rows);
   if (H5Pget_external_count(properties.id()) > 0)
-    return missing_external(dataset, properties.id(), path);
-  return missing_storage(dataset, properties.id());
+    return missing_external(dataset, properties.id(), place.path);
+  return missing_storage(dataset, properties.id(), place);
 }
 
 }  // namespace
@@ -301,8 +318,19 @@ std::string missing_file(hid_t dataset, const std::string& path) {
   return {};
 }
 
-std::string missing_part(hid_t dataset, const std::string& path, Rows rows) {
-  return missing_of(dataset, path, rows, 0);
+std::string missing_part(hid_t dataset, const std::string& path, Rows rows,
+                         CompleteDatasets* complete) {
+  return missing_of(dataset, {path, 0, complete}, rows);
+}
+
+bool CompleteDatasets::has(const std::string& file, const std::string& dataset) const {
+  const std::lock_guard lock(mutex_);
+  return names_.contains({file, dataset});
+}
+
+void CompleteDatasets::add(const std::string& file, const std::string& dataset) {
+  const std::lock_guard lock(mutex_);
+  names_.emplace(file, dataset);
 }
 
 }  // namespace zhalo::io::hdf5

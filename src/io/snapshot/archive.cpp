@@ -89,8 +89,7 @@ void pass(Archive& archive, SnapshotInfo& info) {
 }
 
 void pass(Archive& archive, Snapshot::State& state) {
-  auto& [info, layouts] = state;
-  pass_each(archive, info, layouts);
+  pass_each(archive, state.info, state.layouts);
 }
 
 }  // namespace

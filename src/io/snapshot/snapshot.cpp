@@ -152,7 +152,7 @@ void for_each_piece(const Snapshot::State& state, const Request& request, const 
     const Index begin = std::max(request.first, first_of_file[i]);
     const Index end = std::min(request.first + request.count, first_of_file[i + 1]);
     if (begin >= end) continue;
-    const InputFile file(state.info.files[i]);
+    const InputFile file(state.info.files[i], state.complete);
     const auto shape = file.shape(dataset);
     const Index components = shape && shape->extent.size() == 1 ? request.components : 1;
     const hdf5::Rows rows{(begin - first_of_file[i]) * components, (end - begin) * components};

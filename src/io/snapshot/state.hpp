@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ inline bool is_readable_mass(double value) { return std::isfinite(value) && valu
 struct Snapshot::State {
   SnapshotInfo info;
   std::vector<TypeLayout> layouts;  ///< by type
+  std::shared_ptr<hdf5::CompleteDatasets> complete = std::make_shared<hdf5::CompleteDatasets>();
 };
 
 /// Fills state.layouts and state.info.types from all files and checks them against their headers.

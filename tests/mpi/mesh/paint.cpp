@@ -52,6 +52,16 @@ void check_by_definition(const Context& context, const PaintedPoints<Real>& poin
   }
 }
 
+/// By one rank and three threads.
+PaintReport painted_alone(const PaintedPoints<float>& points, const std::vector<double>& weight) {
+  Context context;
+  context.exec = host_exec(3);
+  Field<double> field(context, Decomposition(points.grid, 1));
+  const auto all = points.part(part_of(points.num(), Cut::even, 0, 1));
+  return paint(context, all.particles, field,
+               {.window = Window::ngp, .weights = Weights::column, .column = weight.data()});
+}
+
 }  // namespace
 
 TEST_CASE("paint: every cell is the sum of the window at its distance from the particles") {
@@ -158,6 +168,9 @@ TEST_CASE("paint: weights of any kind, size and sign, in several segments") {
       CHECK(std::abs(cells[i] - of_mine[i]) <= 1e-14 * magnitudes);
     CHECK(report.sum ==
           Approx(std::accumulate(weight.begin(), weight.end(), 0.0)).margin(1e-13 * magnitudes));
+    const PaintReport alone = painted_alone(points, weight);
+    CHECK(report.sum2 == alone.sum2);
+    CHECK(report.effective_number == alone.effective_number);
     CHECK(report.sum2 ==
           Approx(std::inner_product(weight.begin(), weight.end(), weight.begin(), 0.0))
               .epsilon(1e-12));

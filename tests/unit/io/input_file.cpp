@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <numeric>
 
 #include "src/io/hdf5/output.hpp"
@@ -157,6 +158,38 @@ TEST_CASE("input file: the last chunk counts, though it is not full") {
                      values.data()) >= 0);
   }
   CHECK_THAT(reading("chunks.hdf5", {0, 10}), Contains("1 of its 3 chunks were never written"));
+}
+
+TEST_CASE("input file: only datasets without a missing chunk are remembered as complete") {
+  const auto complete = std::make_shared<CompleteDatasets>();
+  const std::string path = scratch("remembered.hdf5");
+  const auto read_first = [&] {
+    std::vector<int> values(4);
+    InputFile(path, complete).read("data", {0, 4}, H5T_NATIVE_INT, values.data());
+    return values;
+  };
+  const auto write = [&](hsize_t num) {
+    const Handle file = new_file("remembered.hdf5");
+    const Handle properties = properties_of_dataset();
+    const hsize_t chunk = 4;
+    H5Pset_chunk(properties.id(), 1, &chunk);
+    const Handle set = dataset(file, {8}, properties);
+    const std::vector<int> values(num, 7);
+    const Handle memory = simple_space({num}), rows = rows_of(8, 0, num);
+    REQUIRE(H5Dwrite(set.id(), H5T_NATIVE_INT, memory.id(), rows.id(), H5P_DEFAULT,
+                     values.data()) >= 0);
+  };
+  write(4);
+  for (int time = 0; time < 2; ++time) {
+    CHECK_THROWS_WITH(read_first(), Contains("1 of its 2 chunks were never written"));
+    CHECK_FALSE(complete->has(path, "/data"));
+  }
+  write(8);
+  for (int time = 0; time < 2; ++time) {
+    CHECK(read_first() == std::vector<int>(4, 7));
+    CHECK(complete->has(path, "/data"));
+  }
+  CHECK_FALSE(complete->has(path, "/other"));
 }
 
 TEST_CASE("input file: external files must hold all that lies in them") {
