@@ -151,7 +151,7 @@ class CudaGrid final : public GridPlan<Real> {
 }  // namespace
 
 /// Not of rows of reals at an odd distance, which cuFFT does not take, not of grids that are planes
-/// or lines, and not where cuFFT refuses a grid, as it does for large ones with large prime factors.
+/// or lines, and not where cuFFT refuses: it takes no large grid with large prime factors.
 template <class Real>
 std::unique_ptr<GridPlan<Real>> plan_grid(const Cuda& exec, const GridSteps& steps) {
   const bool has_planes = std::all_of(steps.num, steps.num + 3, [](Index n) { return n > 1; });

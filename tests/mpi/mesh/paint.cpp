@@ -52,16 +52,6 @@ void check_by_definition(const Context& context, const PaintedPoints<Real>& poin
   }
 }
 
-/// By one rank and three threads.
-PaintReport painted_alone(const PaintedPoints<float>& points, const std::vector<double>& weight) {
-  Context context;
-  context.exec = host_exec(3);
-  Field<double> field(context, Decomposition(points.grid, 1));
-  const auto all = points.part(part_of(points.num(), Cut::even, 0, 1));
-  return paint(context, all.particles, field,
-               {.window = Window::ngp, .weights = Weights::column, .column = weight.data()});
-}
-
 }  // namespace
 
 TEST_CASE("paint: every cell is the sum of the window at its distance from the particles") {

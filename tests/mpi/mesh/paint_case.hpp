@@ -176,4 +176,15 @@ std::vector<T> painted_by_one_rank(const PaintedPoints<Real>& points, const Pain
   return own_cells(context, field);
 }
 
+/// By one rank and three threads.
+inline PaintReport painted_alone(const PaintedPoints<float>& points,
+                                 const std::vector<double>& weight) {
+  Context context;
+  context.exec = host_exec(3);
+  Field<double> field(context, Decomposition(points.grid, 1));
+  const auto all = points.part(part_of(points.num(), Cut::even, 0, 1));
+  return paint(context, all.particles, field,
+               {.window = Window::ngp, .weights = Weights::column, .column = weight.data()});
+}
+
 }  // namespace zhalo::testing
