@@ -18,12 +18,20 @@
 
 namespace zhalo::kernels {
 
+/// cuFFT makes no such plan.
+class RefusedPlan : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 inline void check_cufft(cufftResult result, const char* call) {
   if (result == CUFFT_SUCCESS) return;
   if (result == CUFFT_ALLOC_FAILED)
     throw OutOfMemory(std::string("out of CUDA device memory in ") + call + "; use more devices");
-  throw DeviceError(std::string("cuFFT failed with code ") +
-                    std::to_string(static_cast<int>(result)) + " in " + call);
+  const std::string text = std::string("cuFFT failed with code ") +
+                           std::to_string(static_cast<int>(result)) + " in " + call;
+  if (result == CUFFT_INVALID_SIZE || result == CUFFT_NOT_SUPPORTED) throw RefusedPlan(text);
+  throw DeviceError(text);
 }
 
 template <class Real>

@@ -74,8 +74,8 @@ cudaError_t call_with_memory(const Cuda& exec, const Call& call) {
   return call();
 }
 
-/// Queues a kernel. Every launch goes through here, by a plain function: any compiler of C++ can
-/// read it (tests/device).
+/// Queues a kernel. Every launch but CUB's goes through here, by a plain function: any compiler of
+/// C++ can read it (tests/device).
 template <class... Parameters, class... Arguments>
 void launch(const Cuda& exec, const GridShape& shape, void (*kernel)(Parameters...),
             const Arguments&... arguments) {

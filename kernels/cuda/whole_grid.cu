@@ -158,7 +158,7 @@ std::unique_ptr<GridPlan<Real>> plan_grid(const Cuda& exec, const GridSteps& ste
   if (!has_planes || (steps.is_real && steps.num[2] % 2 != 0)) return nullptr;
   try {
     return std::make_unique<CudaGrid<Real>>(exec, steps);
-  } catch (const DeviceError&) {
+  } catch (const RefusedPlan&) {
     return nullptr;
   } catch (const OutOfMemory&) {
     return nullptr;

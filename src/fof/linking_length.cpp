@@ -79,9 +79,9 @@ void validate_scale(double linking_length, double scale) {
   // squares does not overflow.
   constexpr int max_exponent = std::numeric_limits<Real>::max_exponent / 2 - 1;
   validate(exponent > min_exponent && exponent < max_exponent,
-           "linking length {} is too small to be told from 0 beside the size of this domain; give "
-           "positions in double, or leave out particles that are far away",
-           linking_length);
+           "linking length {} is too small to be told from 0 beside the size of this domain; {}"
+           "leave out particles that are far away",
+           linking_length, std::is_same_v<Real, float> ? "give positions in double, or " : "");
 }
 
 bool all_at_one_place(const Extent& extent, int dimensions) {

@@ -153,6 +153,8 @@ class Styles(FofCase):
             header = file.create_group("Header").attrs
             header.update(source["Header"].attrs)
             header.update({"Time": 0.02, "Redshift": 49.0})
+            for name in ("HubbleParam", "Omega0", "OmegaLambda"):
+                header.pop(name, None)
             file.create_group("Units").attrs.update(
                 {
                     "Unit length in cgs (U_L)": 3.08567758149e24,
@@ -173,6 +175,9 @@ class Styles(FofCase):
             file["Header"].attrs["Redshift"] = 0.0  # of a run without cosmology
         snapshot, _ = self.planned(path)
         self.assertFalse(snapshot["cosmological"])
+        with h5py.File(path, "r+") as file:
+            file["Header"].attrs.update({"Time": 0.02, "Redshift": 49.0, "HubbleParam": 0.7})
+        self.assertEqual(self.planned(path)[0]["code"], "GADGET-2/3")  # it may have factors of h
         found = self.catalogue(0, out="ics")[0]
         np.testing.assert_allclose(
             found["GroupVelPeculiar"] * self.velocity_factor(),

@@ -1,6 +1,8 @@
 // Each call of a device fails once: the library says so, or does without, but never returns
 // anything that is wrong.
+#include <algorithm>
 #include <complex>
+#include <string>
 
 #include "tests/device/runtime/calls.hpp"
 #include "tests/device/runtime/streams.hpp"
@@ -124,7 +126,71 @@ void check_all_failures(Event event, const Solve& solve) {
   }
 }
 
+using Complexes = std::vector<std::complex<double>>;
+
+bool are_near(const Complexes& a, const Complexes& b) {
+  double largest = 0;
+  double apart = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(b[i]));
+    apart = std::max(apart, std::abs(a[i] - b[i]));
+  }
+  return a.size() == b.size() && apart <= 1e-12 * largest;
+}
+
+/// The n-th call of a kind and some behind it fail. Returns what is said then; empty: nothing, and
+/// the modes are right.
+std::string modes_without(Event event, std::int64_t n, int num_calls) {
+  const Exec exec = cuda_exec();
+  for (int i = 0; i < num_calls; ++i) emulated::fail_call(event, n + i);
+  std::string said;
+  try {
+    const Complexes modes = find_modes(exec);
+    CHECK(are_near(modes, find_modes(host_exec(1))));
+  } catch (const OutOfMemory& error) {
+    said = error.what();
+  }
+  emulated::fail_no_call();
+  return said;
+}
+
+std::int64_t calls_for_modes(Event event) {
+  const std::int64_t before = calls_of(event);
+  static_cast<void>(find_modes(cuda_exec()));
+  return calls_of(event) - before;
+}
+
 }  // namespace
+
+TEST_CASE("memory that a pool holds unused is given back for the code of a kernel") {
+  const Exec exec = cuda_exec();
+  constexpr std::size_t size = std::size_t{64} << 20;
+  { const Buffer<std::byte> first(exec, Index{size}, "test"), second(exec, Index{size}, "test"); }
+  const std::size_t held = memory(exec)->bytes_held();
+  if (held < 2 * size) return;  // each Buffer is an allocation of its own
+  CHECK(find_neighbours(exec) == find_neighbours(host_exec(1)));
+  CHECK(memory(exec)->bytes_held() >= held);
+  emulated::fail_call(Event::load, 1);
+  CHECK(find_neighbours(exec) == find_neighbours(host_exec(1)));
+  CHECK(memory(exec)->bytes_held() + size <= held);
+}
+
+TEST_CASE("a whole grid without memory for its plan or its work area is transformed by planes") {
+  const std::int64_t num_plans = calls_for_modes(Event::plan);
+  REQUIRE(num_plans > 0);
+  int num_right = 0;
+  for (std::int64_t n = 1; n <= num_plans; ++n) {
+    CHECK(modes_without(Event::plan, n, 1).empty());
+    num_right += modes_without(Event::plan, n, 2).empty() ? 1 : 0;
+  }
+  CHECK(num_right > 0);
+  const std::int64_t num_mallocs = calls_for_modes(Event::malloc);
+  for (std::int64_t n = 1; n <= num_mallocs; ++n) {
+    const std::string said = modes_without(Event::malloc, n, 2);
+    INFO(said);
+    CHECK(said.find("workspace of a Fourier transform") == std::string::npos);
+  }
+}
 
 TEST_CASE("calls that fail while groups are found") {
   CHECK(find_groups(cuda_exec()) == find_groups(host_exec(1)));

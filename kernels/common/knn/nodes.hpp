@@ -161,6 +161,7 @@ struct MarkLeaves {
     std::uint32_t stack[max_stack];
     int height = 0;
     const int top = view.tree.num_levels - 1;
+    ZHALO_EXPECT(view.tree.level_size[top] <= max_stack);
     for (Index node = 0; node < view.tree.level_size[top]; ++node)
       height += visit(ball, top, node, stack + height);
     while (height > 0) {
@@ -186,6 +187,7 @@ struct MarkLeaves {
       atomic_store(marks[node], std::uint8_t{1});
       return 0;
     }
+    ZHALO_EXPECT(level < 16 && node < Index{1} << plane_shift);
     *entry_to = static_cast<std::uint32_t>(level) << plane_shift | static_cast<std::uint32_t>(node);
     return 1;
   }

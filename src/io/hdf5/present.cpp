@@ -38,16 +38,18 @@ fs::path prefix_from_environment(const char* variable, const std::string& path) 
   return fs::path(path).parent_path().string() + text.substr(origin.size());
 }
 
-std::string name_of(hid_t dataset) {
-  std::string name(static_cast<std::size_t>(std::max<ssize_t>(H5Iget_name(dataset, nullptr, 0), 0)),
-                   '\0');
-  H5Iget_name(dataset, name.data(), name.size() + 1);
+/// By H5Fget_name or H5Iget_name. A link may lead to another file than the one that was opened.
+template <class Getter>
+std::string name_of(const Getter& get, hid_t dataset) {
+  std::string name(static_cast<std::size_t>(std::max<ssize_t>(get(dataset, nullptr, 0), 0)), '\0');
+  get(dataset, name.data(), name.size() + 1);
   return name;
 }
 
 std::string missing_chunks(hid_t dataset, hid_t properties, const Place& place) {
-  const std::string name = name_of(dataset);
-  if (place.complete != nullptr && place.complete->has(place.path, name)) return {};
+  const std::string file = name_of(H5Fget_name, dataset), name = name_of(H5Iget_name, dataset);
+  const bool may_be_known = place.complete != nullptr && !file.empty() && !name.empty();
+  if (may_be_known && place.complete->has(file, name)) return {};
   Extent chunk{}, extent{};
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const int rank = H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data());
@@ -59,7 +61,7 @@ std::string missing_chunks(hid_t dataset, hid_t properties, const Place& place) 
   if (H5Dget_num_chunks(dataset, space.id(), &written) < 0) return "its chunks cannot be counted";
   if (written < needed)
     return fmt::format("{} of its {} chunks were never written", needed - written, needed);
-  if (place.complete != nullptr) place.complete->add(place.path, name);
+  if (may_be_known) place.complete->add(file, name);
   return {};
 }
 

@@ -17,9 +17,11 @@ std::optional<double> comoving_flag(const InputFile& file) {
   return first_real(file, {"Header", "Parameters"}, {"ComovingIntegrationOn"});
 }
 
-/// The first snapshot of a run that is not cosmological. 0 is the scale factor of no redshift.
+/// The first snapshot of a run that is not cosmological: 0 is not the scale factor of redshift 0.
 bool is_at_time_0(const InputFile& file) {
-  return comoving_flag(file).value_or(0) == 0 && first_number(file, {{"Header", "Time"}}) == 0.0;
+  const bool has_redshift = first_number(file, {{"Header", "Redshift"}}).value_or(0) > 0;
+  return comoving_flag(file).value_or(0) == 0 && !has_redshift &&
+         first_number(file, {{"Header", "Time"}}) == 0.0;
 }
 
 /// Names and groups that the GADGET family uses.

@@ -79,8 +79,11 @@ Dialect swift_dialect() {
   dialect.code = Code::swift;
   dialect.name = "SWIFT";
   dialect.is_of = [](const InputFile& file) {
+    const bool has_units =
+        file.has("Units") && file.has_attribute("Units", "Unit length in cgs (U_L)");
+    const bool may_have_h = file.has("Header") && file.has_attribute("Header", "HubbleParam");
     return file.text("Header", "Code") == "SWIFT" || file.has("Policy") ||
-           (file.has("Units") && file.has_attribute("Units", "Unit length in cgs (U_L)"));
+           (has_units && !may_have_h);
   };
   dialect.read = read_swift;
   dialect.read_periodic = read_periodic_swift;

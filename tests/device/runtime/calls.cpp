@@ -13,15 +13,16 @@
 namespace zhalo::emulated {
 namespace {
 
-constexpr std::array<std::string_view, 5> names_of_failing = {"malloc", "copy", "launch",
-                                                              "synchronise", "load"};
+constexpr std::array<std::string_view, 6> names_of_failing = {"malloc",      "copy", "launch",
+                                                              "synchronise", "load", "plan"};
 constinit std::array<std::atomic<std::int64_t>, num_events> seen{};
 
 std::size_t index_of(Event event) { return static_cast<std::size_t>(event); }
 
 [[noreturn]] void refuse(std::string_view text) {
   stop("ZHALO_EMULATED_FAIL has '" + std::string(text) +
-       "' (must be a list of CALL:N, where CALL is malloc, copy, launch, synchronise or load)");
+       "' (must be a list of CALL:N, where CALL is malloc, copy, launch, synchronise, load or "
+       "plan)");
 }
 
 /// The numbers of the calls that fail.

@@ -14,6 +14,7 @@ enum class Event {
   launch,
   synchronise,
   load,  ///< memory for the code of a kernel, at each launch
+  plan,  ///< memory for a plan of cuFFT
   free,
   make,  ///< of a stream, an event or a plan of cuFFT
   // Inside kernels: of a whole warp, but for the atomics.

@@ -231,6 +231,7 @@ cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long* length, l
                                 long long num, std::size_t* work_bytes) {
   if (rank < 1 || rank > 3 || in_embed == nullptr || out_embed == nullptr)
     return CUFFT_INVALID_VALUE;
+  if (count_and_fail(Event::plan)) return CUFFT_ALLOC_FAILED;
   return change(plan, [&](Plan& found) {
     found.type = type;
     found.axes.assign(static_cast<std::size_t>(rank), {});

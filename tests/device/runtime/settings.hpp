@@ -9,7 +9,7 @@
 ///                               immediate (deferred)
 ///   ZHALO_EMULATED_WORKERS=N    threads of the host that run blocks, 1 to 16 (2)
 ///   ZHALO_EMULATED_FAIL=LIST    calls that fail, as CALL:N,CALL:N...: the N-th malloc, copy,
-///                               launch, synchronise or load of the process (none)
+///                               launch, synchronise, load or plan of the process
 #pragma once
 
 #include <cstddef>

@@ -192,6 +192,34 @@ TEST_CASE("input file: only datasets without a missing chunk are remembered as c
   CHECK_FALSE(complete->has(path, "/other"));
 }
 
+TEST_CASE("input file: datasets of the same name behind links to other files") {
+  const auto write = [](const std::string& name, hsize_t num) {
+    const Handle file = new_file(name);
+    const Handle properties = properties_of_dataset();
+    const hsize_t chunk = 4;
+    H5Pset_chunk(properties.id(), 1, &chunk);
+    const Handle set = dataset(file, {8}, properties);
+    const std::vector<int> values(num, 7);
+    const Handle memory = simple_space({num}), rows = rows_of(8, 0, num);
+    REQUIRE(H5Dwrite(set.id(), H5T_NATIVE_INT32, memory.id(), rows.id(), H5P_DEFAULT,
+                     values.data()) >= 0);
+  };
+  write("whole.hdf5", 8);
+  write("part.hdf5", 4);
+  {
+    const Handle file = new_file("links.hdf5");
+    for (const char* name : {"whole", "part"})
+      REQUIRE(H5Lcreate_external((std::string(name) + ".hdf5").c_str(), "data", file.id(), name,
+                                 H5P_DEFAULT, H5P_DEFAULT) >= 0);
+  }
+  const InputFile file(scratch("links.hdf5"), std::make_shared<CompleteDatasets>());
+  std::vector<int> values(8);
+  file.read("whole", {0, 8}, H5T_NATIVE_INT, values.data());
+  CHECK(values == std::vector<int>(8, 7));
+  CHECK_THROWS_WITH(file.read("part", {0, 8}, H5T_NATIVE_INT, values.data()),
+                    Contains("1 of its 2 chunks were never written"));
+}
+
 TEST_CASE("input file: external files must hold all that lies in them") {
   const auto write = [](const std::string& name, const std::vector<std::array<hsize_t, 2>>& parts) {
     const Handle file = new_file(name + ".hdf5");
