@@ -101,6 +101,19 @@ void write_text(const Handle& object, const char* name, const Handle& type, cons
   REQUIRE(H5Awrite(attribute.id(), type.id(), text) >= 0);
 }
 
+/// The first of 8 numbers, in chunks of 4.
+void write_sevens(const std::string& name, hsize_t num) {
+  const Handle file = new_file(name);
+  const Handle properties = properties_of_dataset();
+  const hsize_t chunk = 4;
+  H5Pset_chunk(properties.id(), 1, &chunk);
+  const Handle set = dataset(file, {8}, properties);
+  const std::vector<std::int32_t> values(num, 7);
+  const Handle memory = simple_space({num}), rows = rows_of(8, 0, num);
+  REQUIRE(H5Dwrite(set.id(), H5T_NATIVE_INT32, memory.id(), rows.id(), H5P_DEFAULT,
+                   values.data()) >= 0);
+}
+
 }  // namespace
 
 TEST_CASE("input file: texts are without what pads them") {
@@ -168,23 +181,12 @@ TEST_CASE("input file: only datasets without a missing chunk are remembered as c
     InputFile(path, complete).read("data", {0, 4}, H5T_NATIVE_INT, values.data());
     return values;
   };
-  const auto write = [&](hsize_t num) {
-    const Handle file = new_file("remembered.hdf5");
-    const Handle properties = properties_of_dataset();
-    const hsize_t chunk = 4;
-    H5Pset_chunk(properties.id(), 1, &chunk);
-    const Handle set = dataset(file, {8}, properties);
-    const std::vector<int> values(num, 7);
-    const Handle memory = simple_space({num}), rows = rows_of(8, 0, num);
-    REQUIRE(H5Dwrite(set.id(), H5T_NATIVE_INT, memory.id(), rows.id(), H5P_DEFAULT,
-                     values.data()) >= 0);
-  };
-  write(4);
+  write_sevens("remembered.hdf5", 4);
   for (int time = 0; time < 2; ++time) {
     CHECK_THROWS_WITH(read_first(), Contains("1 of its 2 chunks were never written"));
     CHECK_FALSE(complete->has(path, "/data"));
   }
-  write(8);
+  write_sevens("remembered.hdf5", 8);
   for (int time = 0; time < 2; ++time) {
     CHECK(read_first() == std::vector<int>(4, 7));
     CHECK(complete->has(path, "/data"));
@@ -193,19 +195,8 @@ TEST_CASE("input file: only datasets without a missing chunk are remembered as c
 }
 
 TEST_CASE("input file: datasets of the same name behind links to other files") {
-  const auto write = [](const std::string& name, hsize_t num) {
-    const Handle file = new_file(name);
-    const Handle properties = properties_of_dataset();
-    const hsize_t chunk = 4;
-    H5Pset_chunk(properties.id(), 1, &chunk);
-    const Handle set = dataset(file, {8}, properties);
-    const std::vector<int> values(num, 7);
-    const Handle memory = simple_space({num}), rows = rows_of(8, 0, num);
-    REQUIRE(H5Dwrite(set.id(), H5T_NATIVE_INT32, memory.id(), rows.id(), H5P_DEFAULT,
-                     values.data()) >= 0);
-  };
-  write("whole.hdf5", 8);
-  write("part.hdf5", 4);
+  write_sevens("whole.hdf5", 8);
+  write_sevens("part.hdf5", 4);
   {
     const Handle file = new_file("links.hdf5");
     for (const char* name : {"whole", "part"})
