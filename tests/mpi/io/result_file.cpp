@@ -132,6 +132,17 @@ std::map<std::string, contents::Values> joined(const std::string& out, Index num
   return all;
 }
 
+/// A file of numbers for each star, as it was written. Collective.
+contents::File written_of_stars(const Communicator& comm, const std::string& out,
+                                const World& world, const SnapshotInfo& snapshot) {
+  StagedFiles files(comm, out);
+  const Numbers mine(snapshot, {4}, share_of(world.num_stars, comm.rank(), comm.size()));
+  write_results(files, "r", mine.results, snapshot, {.num_files = 1});
+  files.commit();
+  comm.barrier();
+  return contents::read(out + "/r.hdf5");
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -200,12 +211,7 @@ TEST_CASE("units and meanings are attributes") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch(comm, "units");
   const SnapshotInfo snapshot = snapshot_of(world);
-  StagedFiles files(comm, out);
-  const Numbers mine(snapshot, {4}, share_of(world.num_stars, comm.rank(), comm.size()));
-  write_results(files, "r", mine.results, snapshot, {.num_files = 1});
-  files.commit();
-  comm.barrier();
-  const contents::File file = contents::read(out + "/r.hdf5");
+  const contents::File file = written_of_stars(comm, out, world, snapshot);
   const double length = snapshot.units.length_in_cm;
   CHECK(real_of(file, "PartType4/Density:to_cgs") ==
         Approx(snapshot.units.mass_in_g / (length * length * length)));
@@ -228,12 +234,7 @@ TEST_CASE("results of a snapshot that was made in memory name no snapshot") {
   const std::string out = scratch(comm, "in_memory");
   SnapshotInfo snapshot = snapshot_of(world);
   snapshot.files.clear();
-  StagedFiles files(comm, out);
-  const Numbers mine(snapshot, {4}, share_of(world.num_stars, comm.rank(), comm.size()));
-  write_results(files, "r", mine.results, snapshot, {.num_files = 1});
-  files.commit();
-  comm.barrier();
-  const contents::File file = contents::read(out + "/r.hdf5");
+  const contents::File file = written_of_stars(comm, out, world, snapshot);
   CHECK(file.attributes.at("Parameters:Snapshot").bytes == std::string(1, '\0'));
 }
 
