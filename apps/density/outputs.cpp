@@ -98,8 +98,9 @@ std::string header_of(const Plan& plan, const PaintReport& painted, const PowerS
   line(fmt::format("units: k in 1/{0}, P in {0}^3{1}", in_brackets(unit),
                    plan.snapshot.cosmological ? ", lengths comoving" : ""));
   line(fmt::format("fundamental {:.9g}, Nyquist {:.9g}", spectrum.fundamental, spectrum.nyquist));
-  line(fmt::format("shot noise V sum(w^2) / sum(w)^2 = {:.9g}, which P contains",
-                   shot_noise(painted, plan.grid)));
+  line(fmt::format("shot noise V sum(w^2) / sum(w)^2 = {:.9g}, which P contains{}",
+                   shot_noise(painted, plan.grid),
+                   shot_noise_is_flat(options) ? "" : " times a function of k"));
   if (options.multipole_axis >= 0)
     line(fmt::format("P_l = (2 l + 1) V <|delta(k)|^2 L_l(k_{} / k)>",
                      axis_names[options.multipole_axis]));

@@ -143,8 +143,10 @@ One number for each bin of one fundamental, up to the Nyquist frequency. All ran
              return "<zhalo.PowerSpectrum of " + std::to_string(spectrum.bins.size()) + " bins>";
            })
       .def_prop_ro("k", &numbers_of<&zhalo_power_bin::k_mean>, "Mean of the modes of each bin.")
-      .def_prop_ro("power", &numbers_of<&zhalo_power_bin::power>,
-                   "Volume times the mean square of the modes. It includes the shot noise.")
+      .def_prop_ro(
+          "power", &numbers_of<&zhalo_power_bin::power>,
+          "Volume times the mean square of the modes. It includes the shot noise, with the "
+          "automatic compensation as it is, else times a function of k.")
       .def_prop_ro("num_modes", &numbers_of<&zhalo_power_bin::num_modes>, "k and -k count as two.")
       .def_prop_ro("k_lo", &numbers_of<&zhalo_power_bin::k_lo>, "Where bins begin.")
       .def_prop_ro("k_hi", &numbers_of<&zhalo_power_bin::k_hi>, "Where bins end.")

@@ -293,6 +293,36 @@ class Spectra(DensityCase):
             modes /= np.sinc(c / n) ** 3
         self.assert_table("pk.txt", power(modes, n, box))
 
+    def test_shot_noise(self):
+        """The table says where random particles have it at all k, and where they do not."""
+        snapshot = self.snapshot({1: 200_000})
+        rng = np.random.default_rng(3)
+        snapshot.pos[1] = rng.random((200_000, 3), np.float32) * snapshot.box
+        snapshot.write(self.folder / "snapshot_007", velocities=False)
+        cases = {
+            ("cic",): True,
+            ("cic", "--interlace"): True,
+            ("pcs", "--interlace"): True,
+            ("ngp", "--compensate", "none"): True,
+            ("ngp", "--interlace"): False,
+            ("tsc", "--compensate", "none"): False,
+            ("cic", "--compensate", "window"): False,
+            ("cic", "--compensate", "shot-noise", "--interlace"): False,
+        }
+        for how, is_flat in cases.items():
+            with self.subTest(how):
+                self.succeed(
+                    "snapshot_007", "--grid", 32, "--power", "pk.txt", "-q", "--window", *how
+                )
+                header, table = read_table(self.folder / "pk.txt")
+                words = next(line for line in header if line.startswith("shot noise")).split(" = ")[1]
+                noise, _, claim = words.partition(", which P contains")
+                self.assertEqual(claim, "" if is_flat else " times a function of k")
+                last = table["P"][-1] / float(noise)  # of 5000 modes, just below Nyquist
+                self.assertLess(abs(last - 1), 0.07) if is_flat else self.assertGreater(
+                    abs(last - 1), 0.15
+                )
+
     @NEEDS_MPI
     def test_ranks(self):
         """One table for all, and the field with it as it is without."""

@@ -103,8 +103,10 @@ typedef struct zhalo_power_bin {
 
 typedef struct zhalo_power_report {
   int64_t num_bins;
-  double shot_noise;  ///< of particles at random positions; the powers include it
-  double nyquist;     ///< end of the last bin
+  /// Of particles at random positions. The powers include it, with ZHALO_COMPENSATE_AUTOMATIC as it
+  /// is (but for interlaced NGP), else times a function of k.
+  double shot_noise;
+  double nyquist;  ///< end of the last bin
 } zhalo_power_report;
 
 /// Measures the power spectrum of the overdensity of all particles, in bins of one fundamental

@@ -19,9 +19,10 @@ struct MassSummary {
 };
 
 enum class MeanSeparationRule {
-  /// `volume` if a single type is linked, its masses are equal, it fills the box to 1%, and there
-  /// is no gas. Otherwise `density`. If the density is unknown, `volume` still serves for a single
-  /// type of equal masses without gas.
+  /// `volume` if a single type is linked, its masses are equal, it fills the box, and there is no
+  /// gas. Otherwise `density`. It fills the box if its mass is 90% to 101% of Omega_m, which may
+  /// contain neutrinos. If the density is unknown, `volume` still serves for a single type of equal
+  /// masses without gas.
   automatic,
   /// cbrt(mean mass / (Omega rho_crit)): right for zooms and with gas. Omega is that of what is
   /// linked: dark matter, baryons, or both.
@@ -67,8 +68,9 @@ struct MeanSeparation {
   std::string warning;
 };
 
-/// Derives the mean separation. Omega in the density is that of all matter without neutrinos. If
-/// there is gas, it is that of the linked matter alone: dark matter, baryons, or both. Throws
+/// Derives the mean separation. Omega in the density is Omega_cdm + Omega_b if both are known, else
+/// Omega_m, which may contain neutrinos. If there is gas, it is that of the linked matter alone: dark
+/// matter, baryons, or both. Throws
 /// InputError if the requested rule cannot be used. The message says what is missing and which
 /// options help.
 MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& masses,

@@ -22,7 +22,7 @@ struct DensityOptions {
   /// al. 2016, MNRAS 460, 3624, eq. 25). It takes twice the time. Modes at the Nyquist frequency of
   /// an axis are then those of positive k. They differ from those of negative k, which are not
   /// stored, so they are not those of a real field: call remove_nyquist() before a field is made of
-  /// them.
+  /// them. With accelerations from them, a particle pulls itself (acceleration_at()).
   bool interlaced = false;
   Compensation compensation = Compensation::none;
 };

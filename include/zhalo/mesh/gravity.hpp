@@ -38,6 +38,10 @@ Buffer<T> potential_at(const Domain<Real>& domain, const Modes<T>& source,
 /// in comoving coordinates, the result is d(a^2 dx/dt)/dt. Divided by a, it is the peculiar
 /// acceleration dv/dt + H v, with v = a dx/dt (Peebles 1980, chapter II). If the source is the
 /// linear overdensity alone, the result is the displacement of the Zel'dovich approximation.
+///
+/// A particle does not pull itself, and all forces on equal particles add up to 0, if the source was
+/// painted with the window of the readout and is not interlaced. Interlaced modes
+/// (DensityOptions::interlaced) come in part from a shifted mesh, which is not read out.
 /// Collective. Throws as potential_at(). Memory: three fields, three more with several ranks, and
 /// two copies of the modes.
 template <class T, class Real>
