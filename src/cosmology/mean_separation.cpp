@@ -32,8 +32,8 @@ struct Omega {
   std::string name;
 };
 
-/// The matter that the linked particles stand for. SWIFT states it without neutrinos; Omega_m of the
-/// other codes contains them.
+/// The matter that the linked particles stand for. SWIFT states it without neutrinos. Omega_m of
+/// the other codes contains them.
 Omega omega_of(const MatterContent& matter) {
   if (matter.has_gas && !matter.links_dark_matter) return {matter.omega_baryon, "Omega_b"};
   if (matter.has_gas && !matter.links_baryons) {

@@ -69,10 +69,9 @@ struct MeanSeparation {
 };
 
 /// Derives the mean separation. Omega in the density is Omega_cdm + Omega_b if both are known, else
-/// Omega_m, which may contain neutrinos. If there is gas, it is that of the linked matter alone: dark
-/// matter, baryons, or both. Throws
-/// InputError if the requested rule cannot be used. The message says what is missing and which
-/// options help.
+/// Omega_m, which may contain neutrinos. If there is gas, it is that of the linked matter alone:
+/// dark matter, baryons, or both. Throws InputError if the requested rule cannot be used. The
+/// message says what is missing and which options help.
 MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& masses,
                                const MeanSeparationRequest& request = {});
 

@@ -39,8 +39,8 @@ Buffer<T> potential_at(const Domain<Real>& domain, const Modes<T>& source,
 /// acceleration dv/dt + H v, with v = a dx/dt (Peebles 1980, chapter II). If the source is the
 /// linear overdensity alone, the result is the displacement of the Zel'dovich approximation.
 ///
-/// A particle does not pull itself, and all forces on equal particles add up to 0, if the source was
-/// painted with the window of the readout and is not interlaced. Interlaced modes
+/// A particle does not pull itself, and the forces on equal particles add up to 0, if the source
+/// was painted with the window of the readout and is not interlaced. Interlaced modes
 /// (DensityOptions::interlaced) come in part from a shifted mesh, which is not read out.
 /// Collective. Throws as potential_at(). Memory: three fields, three more with several ranks, and
 /// two copies of the modes.

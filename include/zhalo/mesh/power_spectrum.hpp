@@ -74,8 +74,8 @@ PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, co
                                    const PowerOptions& options = {});
 
 /// Power of particles at random positions: volume times the sum of squared weights / square of
-/// their sum. A power spectrum contains it at all k if the mesh is not interlaced and compensated by
-/// Compensation::shot_noise, or interlaced (not NGP) and compensated by Compensation::window.
+/// their sum. A power spectrum contains it as it is if the mesh is not interlaced and compensated
+/// by Compensation::shot_noise, or interlaced (not NGP) and compensated by Compensation::window.
 /// Otherwise it contains it times a function of k.
 double shot_noise(const PaintReport& report, const Grid& grid);
 
