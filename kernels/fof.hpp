@@ -119,6 +119,9 @@ struct GhostEdge {
 /// This rank's particles within reach of any of the boxes, ascending.
 template <class E, class Real>
 Buffer<LocalIndex> select_ghosts(const E& exec, const GhostSearch<Real>& search);
+/// How many they are.
+template <class E, class Real>
+Index count_ghosts(const E& exec, const GhostSearch<Real>& search);
 
 /// roots[i] = root of the set of particles[i].
 template <class E>

@@ -33,21 +33,21 @@ class GhostQueue {
     constexpr double rounding = 1e-9;
     reach_.reach2 =
         particles.fof.linking_length2 * (1 + rounding) + std::numeric_limits<double>::min();
-    neighbours_ = higher_neighbours(context.comm, coarse_boxes(context.exec, tree_), reach_);
+    choose_receivers(neighbours_within(context.comm, coarse_boxes(context.exec, tree_), reach_));
   }
 
-  bool is_empty() const { return next_ == neighbours_.size() && taken_ == list_.size(); }
+  bool is_empty() const { return next_ == receivers_.size() && taken_ == list_.size(); }
 
-  /// The next particles, and how many of them go to each rank.
+  /// The next particles, and how many of them go to each rank: as many as the batch allows, and as
+  /// the last of these ranks takes at a time.
   struct Batch {
     Buffer<LocalIndex> particles;
     std::vector<Index> counts;
   };
   Batch take() {
     Batch taken{{}, std::vector<Index>(static_cast<std::size_t>(context_.comm.size()))};
-    const auto neighbours_left = static_cast<Index>(neighbours_.size() - next_);
-    const Index max_num =
-        std::min(batch_, list_.size() - taken_ + neighbours_left * num_particles_);
+    const auto receivers_left = static_cast<Index>(receivers_.size() - next_);
+    const Index max_num = std::min(batch_, list_.size() - taken_ + receivers_left * num_particles_);
     Buffer<LocalIndex> room(context_.exec, max_num, "ghosts to send");
     Index num = 0;
     while (num < max_num && !is_empty()) {
@@ -55,12 +55,14 @@ class GhostQueue {
         fill_list();
         continue;
       }
-      const Index count = std::min(max_num - num, list_.size() - taken_);
+      const Receiver& receiver = receivers_[next_ - 1];
+      const Index count = std::min({max_num - num, list_.size() - taken_, receiver.max_at_once});
       queue_copy(context_.exec, room.data() + num, list_.data() + taken_,
                  static_cast<std::size_t>(count) * sizeof(LocalIndex));
-      taken.counts[static_cast<std::size_t>(neighbours_[next_ - 1].rank)] += count;
+      taken.counts[static_cast<std::size_t>(receiver.neighbour.rank)] = count;
       taken_ += count;
       num += count;
+      if (taken_ < list_.size()) break;
     }
     room.shrink(num);
     taken.particles = std::move(room);
@@ -68,14 +70,74 @@ class GhostQueue {
   }
 
  private:
-  void fill_list() {
-    const auto boxes =
-        to_exec(context_.exec, neighbours_[next_].boxes.span(), "boxes of another rank");
+  struct Receiver {
+    Neighbour neighbour;
+    Index max_at_once;  ///< of all its neighbours together they are no more than a batch of its own
+  };
+  using ForNeighbours = std::vector<std::pair<int, Index>>;  ///< a rank, and a number for it
+
+  /// Does `work(backend, search)` for the particles that a neighbour may need.
+  template <class Work>
+  auto search_for(const Neighbour& neighbour, const Work& work) const {
+    const auto boxes = to_exec(context_.exec, neighbour.boxes.span(), "boxes of another rank");
     kernels::GhostSearch<Real> search{
-        tree_, neighbours_[next_].boxes.around_all(), boxes.span(), {}, reach_.reach2};
+        tree_, neighbour.boxes.around_all(), boxes.span(), {}, reach_.reach2};
     std::copy(reach_.period, reach_.period + 3, search.period);
-    list_ = kernels::on(context_.exec,
-                        [&](const auto& e) { return kernels::select_ghosts(e, search); });
+    return kernels::on(context_.exec, [&](const auto& e) { return work(e, search); });
+  }
+
+  /// Of two ranks the one with fewer particles near the other's boxes sends them, the lower one if
+  /// both have as many: those around a dense halo travel, not the halo. Then each rank tells those
+  /// that send to it how many it takes at a time, so that all of them together fill its batch.
+  /// Collective.
+  void choose_receivers(const std::vector<Neighbour>& neighbours) {
+    const Communicator& comm = context_.comm;
+    ForNeighbours near(neighbours.size());
+    for (std::size_t i = 0; i < neighbours.size(); ++i)
+      near[i] = {neighbours[i].rank,
+                 search_for(neighbours[i], [](const auto& e, const auto& ghosts) {
+                   return kernels::count_ghosts(e, ghosts);
+                 })};
+    const std::vector<Index> theirs = told_by_rank(near);
+    ForNeighbours incoming;
+    Index num_incoming = 0;
+    for (std::size_t i = 0; i < near.size(); ++i) {
+      const auto [rank, own] = near[i];
+      const Index other = theirs[static_cast<std::size_t>(rank)];
+      if (own == 0 || other == 0) continue;
+      if (own < other || (own == other && comm.rank() < rank)) {
+        receivers_.push_back({neighbours[i], 0});
+      } else {
+        incoming.emplace_back(rank, other);
+        num_incoming += other;
+      }
+    }
+    const Index share_of = std::max(batch_, num_incoming);
+    for (auto& [rank, num] : incoming) num = (num * batch_ + share_of - 1) / share_of;
+    const std::vector<Index> limits = told_by_rank(incoming);
+    for (Receiver& receiver : receivers_)
+      receiver.max_at_once = limits[static_cast<std::size_t>(receiver.neighbour.rank)];
+  }
+
+  /// What each rank tells this one, by its rank; 0 of those that tell nothing. Collective.
+  std::vector<Index> told_by_rank(const ForNeighbours& told) const {
+    const auto size = static_cast<std::size_t>(context_.comm.size());
+    std::vector<std::vector<Index>> for_ranks(size);
+    for (const auto& [rank, value] : told) for_ranks[static_cast<std::size_t>(rank)] = {value};
+    const Received<Index> received = exchanged(context_.comm, for_ranks);
+    std::vector<Index> by_rank(size);
+    for (std::size_t rank = 0; rank < size; ++rank) {
+      const Index at = received.plan.receive_offset[rank];
+      if (received.plan.receive_offset[rank + 1] > at)
+        by_rank[rank] = received.elements[static_cast<std::size_t>(at)];
+    }
+    return by_rank;
+  }
+
+  void fill_list() {
+    list_ = search_for(receivers_[next_].neighbour, [](const auto& e, const auto& ghosts) {
+      return kernels::select_ghosts(e, ghosts);
+    });
     taken_ = 0;
     ++next_;
   }
@@ -85,13 +147,13 @@ class GhostQueue {
   Index num_particles_;
   Index batch_;
   ReachedBoxes reach_;
-  std::vector<Neighbour> neighbours_;
-  std::size_t next_ = 0;     ///< neighbour whose list comes next
-  Buffer<LocalIndex> list_;  ///< particles for the neighbour before it
+  std::vector<Receiver> receivers_;
+  std::size_t next_ = 0;     ///< receiver whose list comes next
+  Buffer<LocalIndex> list_;  ///< particles for the receiver before it
   Index taken_ = 0;          ///< of the list
 };
 
-/// Particles that came from lower ranks.
+/// Particles that came from other ranks.
 template <class Real>
 struct ReceivedGhosts {
   ExchangePlan plan;
@@ -193,7 +255,7 @@ void take_roots(const Exec& exec, const LinkedSets<Real>& particles,
   sort_unique(edges);
 }
 
-/// Tells the lower ranks of the edges that were found here, so that both sides have them.
+/// Tells the ranks that sent ghosts of the edges that were found here, so that both sides have them.
 template <class Real>
 CrossingEdges share_edges(const Context& context, const LinkedSets<Real>& particles,
                           const std::vector<GhostEdge>& edges) {
@@ -209,7 +271,7 @@ CrossingEdges share_edges(const Context& context, const LinkedSets<Real>& partic
   }
   const ExchangePlan plan = comm.plan_exchange(counts);
   const std::vector<Index> told = exchanged(comm, plan, remote);
-  // Edges with lower ranks were found here, those with higher ranks were told.
+  // The edges with one rank were all found here, or all told.
   CrossingEdges shared{{}, {0}};
   std::vector<LocalIndex> places;
   for (std::size_t r = 0; r < counts.size(); ++r) {
@@ -243,6 +305,7 @@ CrossingEdges link_across_ranks(const Context& context, LinkedSets<Real>& partic
     ReceivedGhosts<Real> ghosts = exchange_ghosts(context, particles, queue.take());
     statistics.ghosts_sent += ghosts.plan.num_sent();
     statistics.ghosts_received += ghosts.num();
+    statistics.max_ghosts_at_once = std::max(statistics.max_ghosts_at_once, ghosts.num());
     if (ghosts.num() == 0) continue;
     ++num_batches;
     const std::vector<GhostEdge> found = link_ghosts(context, particles, ghosts, options.leaf_size);

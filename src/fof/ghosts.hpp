@@ -58,9 +58,9 @@ struct LinkedSets {
   Numbering numbering;  ///< of the particles of all ranks, in Z-order
 };
 
-/// Sends the particles that may have friends on higher ranks there, a bounded number at a time;
-/// links those that come with this rank's own. Returns the edges between this rank's sets and
-/// others'. Collective.
+/// Of each two ranks one sends the particles that may have friends on the other one there, a
+/// bounded number at a time. Links those that come with this rank's own. Returns the edges between
+/// this rank's sets and others'. Collective.
 template <class Real>
 CrossingEdges link_across_ranks(const Context& context, LinkedSets<Real>& particles,
                                 const FofOptions& options, FofStatistics& statistics);

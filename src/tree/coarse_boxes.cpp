@@ -214,11 +214,12 @@ CoarseBoxes CoarseBoxes::near(const CoarseBoxes& others, const ReachedBoxes& rea
   return result;
 }
 
-std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own,
+std::vector<Neighbour> neighbours_within(const Communicator& comm, const CoarseBoxes& own,
                                          const ReachedBoxes& reach) {
   const std::vector<CoarseBoxes> all = comm.all_gather(own);
   std::vector<Neighbour> neighbours;
-  for (int rank = comm.rank() + 1; rank < comm.size(); ++rank) {
+  for (int rank = 0; rank < comm.size(); ++rank) {
+    if (rank == comm.rank()) continue;
     const CoarseBoxes near = all[static_cast<std::size_t>(rank)].near(own, reach);
     if (near.num > 0) neighbours.push_back({rank, near});
   }

@@ -74,8 +74,8 @@ struct Neighbour {
   int rank = 0;
   CoarseBoxes boxes;
 };
-/// Higher ranks with boxes within reach of this rank's, in their order. Collective.
-std::vector<Neighbour> higher_neighbours(const Communicator& comm, const CoarseBoxes& own,
+/// Other ranks with boxes within reach of this rank's, in their order. Collective.
+std::vector<Neighbour> neighbours_within(const Communicator& comm, const CoarseBoxes& own,
                                          const ReachedBoxes& reach);
 
 }  // namespace zhalo

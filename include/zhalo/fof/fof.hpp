@@ -18,19 +18,22 @@ struct FofOptions {
   /// domain's tree is also that of neighbours (DomainOptions::min_length is 0). The leaf size
   /// changes the speed, never the groups.
   int leaf_size = 0;
-  /// With several ranks: largest number of ghosts that a rank sends at a time. Ghosts are particles
-  /// that may have friends on another rank. 0: an eighth of the rank's particles, at least 65536.
+  /// With several ranks: largest number of ghosts that a rank sends at a time, and about the largest
+  /// that it receives. Ghosts are particles that may have friends on another rank. 0: an eighth of the rank's particles, at least 65536.
   /// It changes memory and speed, never the groups.
   Index ghost_batch = 0;
 };
 
 /// What the search did on this rank. On a single rank all counts but num_local are 0.
 struct FofStatistics {
-  Index num_local = 0;        ///< particles that this rank searched
-  Index ghosts_sent = 0;      ///< particles sent to higher ranks, where they may have friends
-  Index ghosts_received = 0;  ///< particles received from lower ranks
-  /// Pairs of sets that are one group: one set is here and one is on a lower rank. Some count more
-  /// than once.
+  Index num_local = 0;  ///< particles that this rank searched
+  /// Particles sent to other ranks, where they may have friends. Of two ranks one sends, the one
+  /// that has fewer to send.
+  Index ghosts_sent = 0;
+  Index ghosts_received = 0;
+  Index max_ghosts_at_once = 0;  ///< the most that this rank received, and held, at a time
+  /// Pairs of sets that are one group: one set is here and one is on a rank that sent ghosts. Some
+  /// count more than once.
   Index edges = 0;
   Index rounds = 0;      ///< exchanges until the ranks agreed on the groups; equal on all ranks
   Index bytes_sent = 0;  ///< to other ranks, in all exchanges

@@ -96,16 +96,35 @@ struct GhostsOfNode : Reach<Real> {
   }
 };
 
+/// Where the ghosts of each node begin, and how many there are.
+struct GhostOffsets {
+  int level;
+  Buffer<Index> first;
+  Index total;
+};
+
+template <class E, class Real>
+GhostOffsets ghost_offsets(const E& exec, const GhostSearch<Real>& search) {
+  const int level = search.tree.num_levels > 1 ? 1 : 0;
+  GhostOffsets offsets{level, {exec, search.tree.level_size[level], "counts of ghosts"}, 0};
+  for_each(exec, offsets.first.size(),
+           GhostsOfNode<Real>{{search}, level, offsets.first.span(), {}});
+  offsets.total = exclusive_scan(exec, offsets.first.span());
+  return offsets;
+}
+
+template <class E, class Real>
+Index count_ghosts(const E& exec, const GhostSearch<Real>& search) {
+  return ghost_offsets(exec, search).total;
+}
+
 template <class E, class Real>
 Buffer<LocalIndex> select_ghosts(const E& exec, const GhostSearch<Real>& search) {
-  const int level = search.tree.num_levels > 1 ? 1 : 0;
-  const Index num_nodes = search.tree.level_size[level];
-  Buffer<Index> counts(exec, num_nodes, "counts of ghosts");
-  for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, level, counts.span(), {}});
-  const Index num = exclusive_scan(exec, counts.span());
-  Buffer<LocalIndex> selected(exec, num, "ghosts");
-  if (num > 0)
-    for_each(exec, num_nodes, GhostsOfNode<Real>{{search}, level, counts.span(), selected.span()});
+  GhostOffsets offsets = ghost_offsets(exec, search);
+  Buffer<LocalIndex> selected(exec, offsets.total, "ghosts");
+  if (offsets.total > 0)
+    for_each(exec, offsets.first.size(),
+             GhostsOfNode<Real>{{search}, offsets.level, offsets.first.span(), selected.span()});
   return selected;
 }
 
@@ -209,6 +228,7 @@ Buffer<GhostEdge> find_edges(const E& exec, const DisjointSets& sets, const Ghos
 }
 
 ZHALO_INSTANTIATE_REALS(select_ghosts);
+ZHALO_INSTANTIATE_REALS(count_ghosts);
 ZHALO_INSTANTIATE(find_roots);
 ZHALO_INSTANTIATE(find_edges);
 

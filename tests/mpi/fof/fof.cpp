@@ -141,6 +141,41 @@ TEST_CASE(
   CHECK(static_cast<double>(statistics.rounds) <= std::log2(links) + 3);
 }
 
+TEST_CASE("of two ranks the one with fewer particles at the border sends them") {
+  const Context context = make_context();
+  PointSet<float> point_set;
+  point_set.box = Box::unbounded();
+  point_set.linking_length = 0.02;
+  const Index num = 4000;  // of a dense cube, and of the line that begins beside it
+  Random random(5);
+  for (Index i = 0; i < num; ++i) {
+    for (int axis = 0; axis < 3; ++axis)
+      point_set.pos.push_back(static_cast<float>(0.1 + 0.02 * random.uniform()));
+  }
+  for (Index i = 0; i < num; ++i) {
+    const double along = static_cast<double>(i) / static_cast<double>(num);
+    for (const double x : {0.126 + 0.874 * along, 0.11, 0.11})
+      point_set.pos.push_back(static_cast<float>(x));
+  }
+  for (int turn = 0; turn < 2; ++turn) {  // the line lies behind the cube, then before it
+    const FofStatistics statistics = check_labels(context, point_set, Cut::even);
+    if (context.comm.size() == 2) CHECK(context.comm.sum(statistics.ghosts_sent) < num / 20);
+    for (float& x : point_set.pos) x = 1 - x;
+  }
+}
+
+TEST_CASE("a rank receives few ghosts at a time, however many ranks send them") {
+  const Context context = make_context();
+  const Index batch = 50;
+  const FofStatistics statistics =
+      check_labels(context, periodic_points<float>(3000, 0.5, Shape::uniform, 5), Cut::even,
+                   {.ghost_batch = batch});
+  CHECK(statistics.max_ghosts_at_once <= batch + context.comm.size());
+  const Index received = context.comm.max(statistics.ghosts_received);
+  CHECK((context.comm.size() == 1) == (received == 0));
+  CHECK(context.comm.max(statistics.max_ghosts_at_once) >= std::min(received, batch / 2));
+}
+
 TEST_CASE("short messages, late ranks, and staged transport change nothing") {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
