@@ -255,7 +255,7 @@ void take_roots(const Exec& exec, const LinkedSets<Real>& particles,
   sort_unique(edges);
 }
 
-/// Tells the ranks that sent ghosts of the edges that were found here, so that both sides have them.
+/// Tells the ranks that sent ghosts of the edges found here, so that both sides have them.
 template <class Real>
 CrossingEdges share_edges(const Context& context, const LinkedSets<Real>& particles,
                           const std::vector<GhostEdge>& edges) {

@@ -18,9 +18,9 @@ struct FofOptions {
   /// domain's tree is also that of neighbours (DomainOptions::min_length is 0). The leaf size
   /// changes the speed, never the groups.
   int leaf_size = 0;
-  /// With several ranks: largest number of ghosts that a rank sends at a time, and about the largest
-  /// that it receives. Ghosts are particles that may have friends on another rank. 0: an eighth of the rank's particles, at least 65536.
-  /// It changes memory and speed, never the groups.
+  /// With several ranks: largest number of ghosts that a rank sends at a time, and about the
+  /// largest that it receives. Ghosts are particles that may have friends on another rank. 0: an
+  /// eighth of the rank's particles, at least 65536. It changes memory and speed, never the groups.
   Index ghost_batch = 0;
 };
 
