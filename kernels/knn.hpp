@@ -210,13 +210,18 @@ struct BallsView {
   Real period[3] = {};
 };
 
+/// Ranks that follow each other are near each other, so one hull around many of them says of most
+/// balls that none of them is near.
+inline constexpr int hulls_of_group = 64;
+
 /// The leaves of a chunk of queries, and what other ranks have.
 template <class Real>
 struct ReachingLeaves {
   SearchView<Real> search;
   Index num_leaves = 0;
-  BestRows<Real> rows;          ///< their k nearest so far; without counts: none
-  Span<const CoarseBox> hulls;  ///< around the particles of each other rank
+  BestRows<Real> rows;                ///< their k nearest so far; without counts: none
+  Span<const CoarseBox> hulls;        ///< around the particles of each other rank
+  Span<const CoarseBox> group_hulls;  ///< around each hulls_of_group of them
 };
 
 /// Balls of the leaves that may reach into one of the hulls: to the k-th neighbour, or as far as

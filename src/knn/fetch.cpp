@@ -4,6 +4,7 @@
 #include "src/knn/row_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -21,31 +22,32 @@ kernels::CoarseBox box_of(const Ball<Real>& ball) {
   return box;
 }
 
-/// Squared, of the two places of two boxes that are furthest from each other.
-double largest_distance2(const kernels::CoarseBox& a, const kernels::CoarseBox& b,
-                         const double (&period)[3]) {
-  double sum = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double direct = std::max(a.hi[axis] - b.lo[axis], b.hi[axis] - a.lo[axis]);
-    const double d = std::min(direct, period[axis] / 2);
-    sum += d * d;
-  }
-  return sum;
-}
-
 /// What rounding may do to distances in float.
 constexpr double rounding = 1e-5;
 
-/// How far a ball may reach at most as the searches compute distances: in proportion, and across an
-/// edge by some units in the last place of the period.
+/// The most that rounding changes about a distance, as the searches compute it: in proportion, and
+/// across an edge by some units in the last place of the period.
 template <class Real>
-double reach_with_rounding(const Ball<Real>& ball, const ReachedBoxes& space) {
+double rounded_up(double distance, const Real (&periods)[3]) {
   double longest = 0;
-  for (const double period : space.period)
-    longest = std::isfinite(period) ? std::max(longest, period) : longest;
+  for (const Real period : periods)
+    longest = std::isfinite(period) ? std::max(longest, static_cast<double>(period)) : longest;
   const double absolute = 8 * static_cast<double>(std::numeric_limits<Real>::epsilon()) * longest;
-  const double reach = std::sqrt(static_cast<double>(ball.reach2)) * (1 + rounding) + absolute;
+  return distance * (1 + rounding) + absolute;
+}
+
+template <class Real>
+double squared_with_rounding(double distance, const Real (&periods)[3]) {
+  const double reach = rounded_up(distance, periods);
   return reach * reach + static_cast<double>(std::numeric_limits<Real>::min());
+}
+
+template <class Real>
+OtherRanks other_ranks(const Context& context, const kernels::SearchView<Real>& search) {
+  double period[3];
+  std::copy(search.period, search.period + 3, period);
+  return {context.comm.all_gather(coarse_boxes(context.exec, search.tree)), context.comm.rank(),
+          period};
 }
 
 }  // namespace
@@ -54,58 +56,23 @@ template <class Real>
 Fetcher<Real>::Fetcher(const Context& context, Distribution<Real>& particles,
                        const kernels::SearchView<Real>& search,
                        const std::vector<ColumnView>& columns)
-    : context_(context), particles_(particles), search_(search), columns_(columns) {
-  boxes_ = context.comm.all_gather(coarse_boxes(context.exec, search.tree));
-  std::vector<kernels::CoarseBox> hulls;
-  for (std::size_t rank = 0; rank < boxes_.size(); ++rank) {
-    if (static_cast<int>(rank) != context.comm.rank() && boxes_[rank].num > 0)
-      hulls.push_back(boxes_[rank].around_all());
-  }
-  hulls_ = to_exec(context.exec, Span<const kernels::CoarseBox>(hulls), "boxes of other ranks");
-  for (int axis = 0; axis < 3; ++axis)
-    reached_.period[axis] = static_cast<double>(search.period[axis]);
-}
-
-template <class Real>
-Real Fetcher<Real>::reach_of(const Ball<Real>& ball, Index num) const {
-  struct Counted {
-    double distance2;
-    Index count;
-  };
-  std::vector<Counted> all;
-  const kernels::CoarseBox box = box_of(ball);
-  for (const CoarseBoxes& boxes : boxes_) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(boxes.num); ++i)
-      all.push_back({largest_distance2(box, boxes.box[i], reached_.period), boxes.count[i]});
-  }
-  std::sort(all.begin(), all.end(),
-            [](const Counted& a, const Counted& b) { return a.distance2 < b.distance2; });
-  Index count = 0;
-  for (const Counted& one : all) {
-    count += one.count;
-    if (count >= num)
-      return static_cast<Real>(one.distance2 * (1 + rounding)) + std::numeric_limits<Real>::min();
-  }
-  return std::numeric_limits<Real>::infinity();
-}
+    : context_(context),
+      particles_(particles),
+      search_(search),
+      columns_(columns),
+      others_(other_ranks(context, search)),
+      hulls_(to_exec(context.exec, others_.hulls(), "boxes of other ranks")),
+      group_hulls_(to_exec(context.exec, others_.group_hulls(), "boxes of other ranks")) {}
 
 template <class Real>
 std::vector<std::vector<Ball<Real>>> Fetcher<Real>::requests_of(
     const std::vector<Ball<Real>>& balls) const {
-  std::vector<std::vector<Ball<Real>>> requests(boxes_.size());
-  for (std::size_t rank = 0; rank < boxes_.size(); ++rank) {
-    if (static_cast<int>(rank) == context_.comm.rank() || boxes_[rank].num == 0) continue;
-    const kernels::CoarseBox hull = boxes_[rank].around_all();
-    for (const Ball<Real>& ball : balls) {
-      ReachedBoxes reach = reached_;
-      reach.reach2 = reach_with_rounding(ball, reached_);
-      if (!is_within(box_of(ball), hull, reach)) continue;
-      const auto boxes = boxes_[rank].span();
-      const bool near = std::any_of(boxes.begin(), boxes.end(), [&](const auto& box) {
-        return is_within(box_of(ball), box, reach);
-      });
-      if (near) requests[rank].push_back(ball);
-    }
+  std::vector<std::vector<Ball<Real>>> requests(static_cast<std::size_t>(others_.num_ranks()));
+  for (const Ball<Real>& ball : balls) {
+    const double reach = std::sqrt(static_cast<double>(ball.reach2));
+    others_.for_each_near(
+        box_of(ball), squared_with_rounding(reach, search_.period),
+        [&](int rank) { requests[static_cast<std::size_t>(rank)].push_back(ball); });
   }
   return requests;
 }
@@ -176,9 +143,116 @@ std::vector<Ball<Real>> Fetcher<Real>::balls_of(const kernels::SearchView<Real>&
                                                 const Chunk& chunk,
                                                 const kernels::BestRows<Real>& rows) const {
   const Exec& exec = context_.exec;
-  const kernels::ReachingLeaves<Real> leaves{search, chunk.num_leaves, rows, hulls_.span()};
+  const kernels::ReachingLeaves<Real> leaves{search, chunk.num_leaves, rows, hulls_.span(),
+                                             group_hulls_.span()};
   return to_host(
       exec, kernels::on(exec, [&](const auto& e) { return kernels::select_balls(e, leaves); }));
+}
+
+namespace {
+
+/// Whether a ball reaches much further than its queries and their neighbours extend where particles
+/// are as dense as queries. Then what it touches may be far more than is needed.
+template <class Real>
+bool is_loose(const Ball<Real>& ball, Index k, int leaf_size) {
+  double extent2 = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double extent = static_cast<double>(ball.hi[axis]) - static_cast<double>(ball.lo[axis]);
+    extent2 += extent * extent;
+  }
+  const double share = 1 + static_cast<double>(k) / leaf_size;
+  return static_cast<double>(ball.reach2) > 4 * extent2 * std::cbrt(share * share);
+}
+
+/// The middle of a ball's queries, and how far the furthest of them may be from it.
+template <class Real>
+struct Middle {
+  std::array<Real, 3> point;
+  double radius = 0;
+
+  explicit Middle(const Ball<Real>& ball) {
+    double radius2 = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      point[axis] = ball.lo[axis] + (ball.hi[axis] - ball.lo[axis]) / 2;
+      const double middle = static_cast<double>(point[axis]);
+      const double furthest = std::max(middle - static_cast<double>(ball.lo[axis]),
+                                       static_cast<double>(ball.hi[axis]) - middle);
+      radius2 += furthest * furthest;
+    }
+    radius = std::sqrt(radius2);
+  }
+};
+
+}  // namespace
+
+template <class Real>
+void Fetcher<Real>::tighten(std::vector<Ball<Real>>& balls, const Needed& needed) const {
+  const auto size = static_cast<std::size_t>(others_.num_ranks());
+  std::vector<std::vector<std::array<Real, 3>>> questions(size);
+  std::vector<std::vector<std::size_t>> asks(size);  // the balls that they are about
+  for (std::size_t i = 0; i < balls.size(); ++i) {
+    Ball<Real>& ball = balls[i];
+    if (!needed.is_short && !is_loose(ball, needed.k, needed.leaf_size)) continue;
+    OtherRanks::Bound bound = others_.nearest_with(box_of(ball), needed.k);
+    if (bound.rank < 0) bound.distance2 = others_.reach_of(box_of(ball), needed.of_all);
+    const double reach2 = squared_with_rounding(std::sqrt(bound.distance2), search_.period);
+    ball.reach2 = std::min(ball.reach2, static_cast<Real>(reach2));
+    if (bound.rank < 0) continue;
+    questions[static_cast<std::size_t>(bound.rank)].push_back(Middle(ball).point);
+    asks[static_cast<std::size_t>(bound.rank)].push_back(i);
+  }
+  const bool none =
+      std::all_of(asks.begin(), asks.end(), [](const auto& of) { return of.empty(); });
+  if (context_.comm.max(Index{none ? 0 : 1}) == 0) return;
+  const Received<std::array<Real, 3>> asked = exchanged(context_.comm, questions);
+  const std::vector<Real> distances =
+      exchanged(context_.comm, asked.plan.reversed(), distances_from(asked.elements, needed));
+  auto distance = distances.begin();
+  for (const std::vector<std::size_t>& of_rank : asks) {
+    for (const std::size_t i : of_rank) {
+      const double reach = static_cast<double>(*distance++) + Middle(balls[i]).radius;
+      const double reach2 = squared_with_rounding(reach, search_.period);
+      balls[i].reach2 = std::min(balls[i].reach2, static_cast<Real>(reach2));
+    }
+  }
+}
+
+/// Of each point from its k-th nearest particle of this rank.
+template <class Real>
+std::vector<Real> Fetcher<Real>::distances_from(const std::vector<std::array<Real, 3>>& points,
+                                                const Needed& needed) const {
+  constexpr Index max_listed = Index{1} << 20;
+  const Exec& exec = context_.exec;
+  const Index k = needed.k;
+  std::vector<Real> distances;
+  for (Index first = 0; first < std::ssize(points);) {
+    const Index num = std::min(std::ssize(points) - first, std::max<Index>(1, max_listed / k));
+    Buffer<Real> pos[3];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      std::vector<Real> along;
+      for (Index i = first; i < first + num; ++i)
+        along.push_back(points[static_cast<std::size_t>(i)][axis]);
+      pos[axis] = to_exec(exec, Span<const Real>(along), "questions of other ranks");
+    }
+    const Tree<Real> tree(context_, {{pos[0].data(), pos[1].data(), pos[2].data()}, num},
+                          needed.leaf_size);
+    Buffer<Real> distance2(exec, num * k, "answers to other ranks");
+    Buffer<LocalIndex> index(exec, num * k, "answers to other ranks");
+    Buffer<LocalIndex> count(exec, num, "answers to other ranks");
+    kernels::SearchView<Real> search = search_;
+    search.queries = tree.view();
+    search.queries_are_particles = search.leave_out_self = false;
+    search.reach2 = std::numeric_limits<Real>::infinity();
+    const kernels::BestRows<Real> rows{k, distance2.data(), index.data(), count.data()};
+    kernels::on(exec, [&](const auto& e) {
+      kernels::find_nearest(e, search, tree.view().level_size[0], rows);
+    });
+    const std::vector<Real> all = to_host(exec, distance2);
+    for (Index i = 1; i <= num; ++i)
+      distances.push_back(std::sqrt(all[static_cast<std::size_t>(i * k - 1)]));
+    first += num;
+  }
+  return distances;
 }
 
 template class Fetcher<float>;

@@ -189,10 +189,8 @@ void RowSearch<Real>::find_nearest() {
   if (!fetcher_) return;
   std::vector<Ball<Real>> balls = fetcher_->balls_of(search_of_chunk(), chunk_, rows);
   const Index needed = options_.k + (search_.leave_out_self ? 1 : 0);
-  if (input_.particles().num() < needed) {  // their rows say nothing of how far away k are
-    for (Ball<Real>& ball : balls)
-      ball.reach2 = std::min(ball.reach2, fetcher_->reach_of(ball, needed));
-  }
+  fetcher_->tighten(balls,
+                    {options_.k, options_.leaf_size, input_.particles().num() < needed, needed});
   fetch(balls);
   rows.resume = true;
   if (const auto elsewhere = search_of_fetched()) search(*elsewhere);

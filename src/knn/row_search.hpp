@@ -2,6 +2,7 @@
 /// ranks send.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "kernels/knn.hpp"
 #include "kernels/tree.hpp"
 #include "src/domain/domain_state.hpp"
+#include "src/knn/other_ranks.hpp"
 #include "src/tree/tree.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/knn/neighbour_lists.hpp"
@@ -89,14 +91,23 @@ class Fetcher {
   /// given) if a row is not full or there are no rows.
   std::vector<Ball<Real>> balls_of(const kernels::SearchView<Real>& search, const Chunk& chunk,
                                    const kernels::BestRows<Real>& rows) const;
-  /// Squared radius around any point of the ball's box within which at least `num` particles exist
-  /// over all ranks; infinite if there are fewer. Not collective.
-  Real reach_of(const Ball<Real>& ball, Index num) const;
+  struct Needed {
+    Index k = 0;
+    int leaf_size = 0;
+    /// This rank has fewer particles than a query needs: how far its rows reach says nothing.
+    bool is_short = false;
+    Index of_all = 0;  ///< particles that a query needs, if itself is one of them
+  };
+  /// Balls that reach far get a shorter reach that is enough. For each of them the rank that seems
+  /// nearest tells how far its k-th particle is from the ball's middle. Collective.
+  void tighten(std::vector<Ball<Real>>& balls, const Needed& needed) const;
   /// Collective.
   FetchedTargets<Real> fetch(const std::vector<Ball<Real>>& balls, int leaf_size) const;
 
  private:
   std::vector<std::vector<Ball<Real>>> requests_of(const std::vector<Ball<Real>>& balls) const;
+  std::vector<Real> distances_from(const std::vector<std::array<Real, 3>>& points,
+                                   const Needed& needed) const;
   Buffer<LocalIndex> select(const std::vector<Ball<Real>>& balls, const ExchangePlan& plan,
                             std::vector<Index>& counts) const;
 
@@ -104,9 +115,9 @@ class Fetcher {
   Distribution<Real>& particles_;
   kernels::SearchView<Real> search_;
   std::vector<ColumnView> columns_;
-  std::vector<CoarseBoxes> boxes_;  ///< of each rank
+  OtherRanks others_;
   Buffer<kernels::CoarseBox> hulls_;
-  ReachedBoxes reached_;  ///< the period; the reach is each ball's
+  Buffer<kernels::CoarseBox> group_hulls_;
 };
 
 template <class Real>

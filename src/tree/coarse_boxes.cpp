@@ -100,15 +100,6 @@ class NodeReader {
 /// for the host.
 constexpr std::size_t max_nodes = 512;
 
-kernels::CoarseBox around(const kernels::CoarseBox& a, const kernels::CoarseBox& b) {
-  kernels::CoarseBox both = a;
-  for (int axis = 0; axis < 3; ++axis) {
-    both.lo[axis] = std::min(both.lo[axis], b.lo[axis]);
-    both.hi[axis] = std::max(both.hi[axis], b.hi[axis]);
-  }
-  return both;
-}
-
 /// Half of a box's surface: the particles within a short reach of it are in proportion.
 double surface(const kernels::CoarseBox& box) {
   const Vec3d d = box.hi - box.lo;
@@ -160,6 +151,15 @@ void join_cheapest(std::vector<Counted>& boxes) {
 }
 
 }  // namespace
+
+kernels::CoarseBox around(const kernels::CoarseBox& a, const kernels::CoarseBox& b) {
+  kernels::CoarseBox both = a;
+  for (int axis = 0; axis < 3; ++axis) {
+    both.lo[axis] = std::min(both.lo[axis], b.lo[axis]);
+    both.hi[axis] = std::max(both.hi[axis], b.hi[axis]);
+  }
+  return both;
+}
 
 bool is_within(const kernels::CoarseBox& a, const kernels::CoarseBox& b,
                const ReachedBoxes& reach) {

@@ -49,6 +49,9 @@ struct ReachedBoxes {
   double reach2 = 0;
 };
 
+/// Around two boxes.
+kernels::CoarseBox around(const kernels::CoarseBox& a, const kernels::CoarseBox& b);
+
 /// Whether two boxes come within reach of each other.
 bool is_within(const kernels::CoarseBox& a, const kernels::CoarseBox& b, const ReachedBoxes& reach);
 

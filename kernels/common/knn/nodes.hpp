@@ -102,6 +102,7 @@ struct ReachesHull {
   static constexpr double margin = 1e-4;  ///< far more than rounding, of this and of distances
   Span<const Ball<Real>> balls;
   Span<const CoarseBox> hulls;
+  Span<const CoarseBox> group_hulls;
   double period[3];
   double slack;  ///< of coordinates
 
@@ -114,8 +115,11 @@ struct ReachesHull {
       box.lo[axis] = static_cast<double>(ball.lo[axis]);
       box.hi[axis] = static_cast<double>(ball.hi[axis]);
     }
-    for (const CoarseBox& hull : hulls) {
-      if (gap2(box, hull, period) <= reach * reach) return true;
+    for (Index group = 0; group < group_hulls.size(); ++group) {
+      if (gap2(box, group_hulls[group], period) > reach * reach) continue;
+      const Index first = group * hulls_of_group;
+      for (Index hull = first; hull < first + hulls_of_group && hull < hulls.size(); ++hull)
+        if (gap2(box, hulls[hull], period) <= reach * reach) return true;
     }
     return false;
   }
@@ -135,7 +139,7 @@ Buffer<Ball<Real>> select_balls(const E& exec, const ReachingLeaves<Real>& leave
   Buffer<Ball<Real>> all(exec, leaves.num_leaves, "reach of queries");
   for_each(exec, leaves.num_leaves, MakeBall<Real>{leaves, all.span()});
   const Span<const Ball<Real>> balls = all.span();
-  ReachesHull<Real> reaches{balls, leaves.hulls, {}, 0};
+  ReachesHull<Real> reaches{balls, leaves.hulls, leaves.group_hulls, {}, 0};
   for (int axis = 0; axis < 3; ++axis) {
     const double period = static_cast<double>(leaves.search.period[axis]);
     reaches.period[axis] = period;
