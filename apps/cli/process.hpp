@@ -46,9 +46,9 @@ std::size_t peak_resident_bytes();
 
 /// What a run on the host needs.
 struct HostNeed {
-  double bytes_per_rank = 0;
-  std::string work;    ///< begins the message: "--num 64: 262144 particles"
-  std::string remedy;  ///< ends it: "use fewer, or more machines"
+  double bytes_per_rank = 0;  ///< this one's, if they differ
+  std::string work;           ///< begins the message: "--num 64: 262144 particles"
+  std::string remedy;         ///< ends it: "use fewer, or more machines"
 };
 
 /// InputError if machines or processes have less memory; for a dry run that is a warning. Linux

@@ -136,9 +136,9 @@ std::string snapshot_text(const io::SnapshotInfo& info);
 std::string power_table(const Plan& plan, const PaintReport& painted,
                         const PowerSpectrum& spectrum);
 
-/// Mean of the cells in the layer for each pixel of the map, [right * n + up], on all ranks. Cells
-/// that are partly within it count for that part. Equal bits for any number of ranks: sums are of
-/// integers. Collective.
+/// Mean of the cells in the layer for each pixel of the map, [right * n + up], on rank 0; empty on
+/// others. Cells that are partly within it count for that part. Equal bits for any number of ranks:
+/// sums are of integers. Collective.
 std::vector<double> project(const Context& context, const Field<float>& field, const View& view,
                             double depth);
 

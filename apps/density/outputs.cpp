@@ -154,6 +154,28 @@ double fixed_point_scale(const Context& context, Span<const float> cells, Index 
   return std::exp2(std::floor(61 - std::log2(sum)));
 }
 
+/// Sums of cells along an axis, as whole numbers of 1 / scale.
+struct Projection {
+  int axis;
+  Span<const float> values;
+  std::vector<double> shares;  ///< of each cell along the axis
+  double scale;
+
+  /// Adds these cells to the sums of their lines.
+  template <class SumOf>
+  void add(const Field<float>& field, const IndexBox& cells, const SumOf& sum_of) const {
+    for (Index x = cells.lo[0]; x < cells.hi[0]; ++x) {
+      for (Index y = cells.lo[1]; y < cells.hi[1]; ++y) {
+        for (GridIndex cell{{x, y, cells.lo[2]}}; cell[2] < cells.hi[2]; ++cell[2]) {
+          const double value =
+              values[field.layout().offset(cell)] * shares[static_cast<std::size_t>(cell[axis])];
+          sum_of(cell) += std::llround(value * scale);
+        }
+      }
+    }
+  }
+};
+
 /// The two axes of the map, right and up, that go with the one along which one looks.
 std::array<int, 2> map_axes(int axis) {
   if (axis == 0) return {1, 2};
@@ -183,29 +205,31 @@ std::string haloes_text(const Plan& plan, std::size_t num) {
 
 std::vector<double> project(const Context& context, const Field<float>& field, const View& view,
                             double depth) {
+  constexpr Index max_summed = Index{1} << 19;  // so that ranks that do not draw need little memory
   const Grid& grid = field.decomposition().grid();
   const app::OnHost<float> host(context.exec, field.span());
-  const Span<const float> cells = host.view();
-  const std::vector<double> shares = shares_in_layer(grid, view, depth);
-  const double scale = fixed_point_scale(context, cells, grid.num[view.axis]);
-  const auto [right, up] = map_axes(view.axis);
-  std::vector<Index> sums(static_cast<std::size_t>(grid.num[right] * grid.num[up]));
-  const IndexBox& mine = field.cells();
-  for (Index x = mine.lo[0]; x < mine.hi[0]; ++x) {
-    for (Index y = mine.lo[1]; y < mine.hi[1]; ++y) {
-      for (GridIndex cell{{x, y, mine.lo[2]}}; cell[2] < mine.hi[2]; ++cell[2]) {
-        const double value =
-            cells[field.layout().offset(cell)] * shares[static_cast<std::size_t>(cell[view.axis])];
-        sums[static_cast<std::size_t>(cell[right] * grid.num[up] + cell[up])] +=
-            std::llround(value * scale);
-      }
-    }
-  }
-  context.comm.sum_in_place(sums);
+  const Projection projection{view.axis, host.view(), shares_in_layer(grid, view, depth),
+                              fixed_point_scale(context, host.view(), grid.num[view.axis])};
   const double thickness = depth / grid.spacing(view.axis);
-  std::vector<double> means(sums.size());
-  std::transform(sums.begin(), sums.end(), means.begin(),
-                 [&](Index sum) { return static_cast<double>(sum) / scale / thickness; });
+  const auto [right, up] = map_axes(view.axis);
+  const Index strip = std::max<Index>(1, max_summed / grid.num[up]);
+  std::vector<double> means;
+  if (context.comm.rank() == 0)
+    means.reserve(static_cast<std::size_t>(grid.num[right] * grid.num[up]));
+  for (Index first = 0; first < grid.num[right]; first += strip) {
+    IndexBox cells = field.cells();
+    const Index end = std::min(grid.num[right], first + strip);
+    cells.lo[right] = std::max(cells.lo[right], first);
+    cells.hi[right] = std::min(cells.hi[right], end);
+    std::vector<Index> sums(static_cast<std::size_t>((end - first) * grid.num[up]));
+    projection.add(field, cells, [&](const GridIndex& cell) -> Index& {
+      return sums[static_cast<std::size_t>((cell[right] - first) * grid.num[up] + cell[up])];
+    });
+    context.comm.sum_in_place(sums);
+    if (context.comm.rank() != 0) continue;
+    for (const Index sum : sums)
+      means.push_back(static_cast<double>(sum) / projection.scale / thickness);
+  }
   return means;
 }
 

@@ -158,17 +158,22 @@ double bytes_to_paint(const Plan& plan, double particles) {
          under_way * std::min(come * particles, max_received);
 }
 
+/// Of the map that rank 0 draws.
+double bytes_of_picture(const Options& options) {
+  const auto side = static_cast<double>(options.grid);
+  return options.image.empty() ? 0 : sizeof(double) * side * side;
+}
+
 /// Of the run that the rest of the plan describes.
 app::Estimate<double> estimate_needs(const Plan& plan) {
   const auto cells = static_cast<double>(plan.grid.size());
   const double ranks = plan.ranks.num_ranks;
   const double particles = static_cast<double>(plan.num_particles) / ranks;
-  const auto side = static_cast<double>(plan.options.grid);
-  const double picture = plan.options.image.empty() ? 0 : 2 * sizeof(double) * side * side;
+  const double of_each = bytes_of_cells(plan) + particles * bytes_per_particle(plan) +
+                         bytes_to_paint(plan, particles) + rank_bytes;
   app::Estimate<double> estimate;
-  estimate.memory_per_rank = bytes_of_cells(plan) + particles * bytes_per_particle(plan) +
-                             bytes_to_paint(plan, particles) + picture + rank_bytes;
-  estimate.memory = ranks * estimate.memory_per_rank;
+  estimate.memory_per_rank = of_each + bytes_of_picture(plan.options);
+  estimate.memory = ranks * of_each + bytes_of_picture(plan.options);
   if (writes_field(plan.options))
     estimate.output =
         cells * sizeof(float) + static_cast<double>(app::header_bytes(plan.num_files));
@@ -218,8 +223,9 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   warn_of_bins(plan);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
+  const double not_here = context.comm.rank() == 0 ? 0 : bytes_of_picture(options);
   app::check_memory(context,
-                    {plan.estimate.memory_per_rank,
+                    {plan.estimate.memory_per_rank - not_here,
                      fmt::format("--grid {0}: a field of {0}^3 cells and {1} particles",
                                  options.grid, plan.num_particles),
                      "use fewer cells, or more machines"},
