@@ -211,7 +211,8 @@ std::vector<double> project(const Context& context, const Field<float>& field, c
   const Projection projection{view.axis, host.view(), shares_in_layer(grid, view, depth),
                               fixed_point_scale(context, host.view(), grid.num[view.axis])};
   const double thickness = depth / grid.spacing(view.axis);
-  const auto [right, up] = map_axes(view.axis);
+  const int right = map_axes(view.axis)[0];
+  const int up = map_axes(view.axis)[1];
   const Index strip = std::max<Index>(1, max_summed / grid.num[up]);
   std::vector<double> means;
   if (context.comm.rank() == 0)
