@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "kernels/on.hpp"
@@ -74,7 +75,6 @@ class GhostQueue {
     Neighbour neighbour;
     Index max_at_once;  ///< of all its neighbours together they are no more than a batch of its own
   };
-  using ForNeighbours = std::vector<std::pair<int, Index>>;  ///< a rank, and a number for it
 
   /// Does `work(backend, search)` for the particles that a neighbour may need.
   template <class Work>
@@ -91,47 +91,40 @@ class GhostQueue {
   /// that send to it how many it takes at a time, so that all of them together fill its batch.
   /// Collective.
   void choose_receivers(const std::vector<Neighbour>& neighbours) {
-    const Communicator& comm = context_.comm;
-    ForNeighbours near(neighbours.size());
-    for (std::size_t i = 0; i < neighbours.size(); ++i)
-      near[i] = {neighbours[i].rank,
-                 search_for(neighbours[i], [](const auto& e, const auto& ghosts) {
-                   return kernels::count_ghosts(e, ghosts);
-                 })};
-    const std::vector<Index> theirs = told_by_rank(near);
-    ForNeighbours incoming;
-    Index num_incoming = 0;
-    for (std::size_t i = 0; i < near.size(); ++i) {
-      const auto [rank, own] = near[i];
-      const Index other = theirs[static_cast<std::size_t>(rank)];
-      if (own == 0 || other == 0) continue;
-      if (own < other || (own == other && comm.rank() < rank)) {
-        receivers_.push_back({neighbours[i], 0});
+    const int own_rank = context_.comm.rank();
+    std::vector<Index> near(static_cast<std::size_t>(context_.comm.size()));
+    for (const Neighbour& neighbour : neighbours)
+      near[static_cast<std::size_t>(neighbour.rank)] = search_for(
+          neighbour,
+          [](const auto& e, const auto& ghosts) { return kernels::count_ghosts(e, ghosts); });
+    const std::vector<Index> theirs = told_by_ranks(near);
+    std::vector<Index> incoming(near.size());
+    for (const Neighbour& neighbour : neighbours) {
+      const auto rank = static_cast<std::size_t>(neighbour.rank);
+      if (near[rank] == 0 || theirs[rank] == 0) continue;
+      const bool sends =
+          near[rank] < theirs[rank] || (near[rank] == theirs[rank] && own_rank < neighbour.rank);
+      if (sends) {
+        receivers_.push_back({neighbour, 0});
       } else {
-        incoming.emplace_back(rank, other);
-        num_incoming += other;
+        incoming[rank] = theirs[rank];
       }
     }
-    const Index share_of = std::max(batch_, num_incoming);
-    for (auto& [rank, num] : incoming) num = (num * batch_ + share_of - 1) / share_of;
-    const std::vector<Index> limits = told_by_rank(incoming);
+    const Index all = std::max(batch_, std::accumulate(incoming.begin(), incoming.end(), Index{0}));
+    for (Index& num : incoming) num = (num * batch_ + all - 1) / all;
+    const std::vector<Index> limits = told_by_ranks(incoming);
     for (Receiver& receiver : receivers_)
       receiver.max_at_once = limits[static_cast<std::size_t>(receiver.neighbour.rank)];
   }
 
-  /// What each rank tells this one, by its rank; 0 of those that tell nothing. Collective.
-  std::vector<Index> told_by_rank(const ForNeighbours& told) const {
-    const auto size = static_cast<std::size_t>(context_.comm.size());
-    std::vector<std::vector<Index>> for_ranks(size);
-    for (const auto& [rank, value] : told) for_ranks[static_cast<std::size_t>(rank)] = {value};
-    const Received<Index> received = exchanged(context_.comm, for_ranks);
-    std::vector<Index> by_rank(size);
-    for (std::size_t rank = 0; rank < size; ++rank) {
-      const Index at = received.plan.receive_offset[rank];
-      if (received.plan.receive_offset[rank + 1] > at)
-        by_rank[rank] = received.elements[static_cast<std::size_t>(at)];
-    }
-    return by_rank;
+  /// The number that each rank tells this one, for those that this one tells. A plan is told the
+  /// same way: nothing is sent to ranks that get a 0. Collective.
+  std::vector<Index> told_by_ranks(const std::vector<Index>& numbers) const {
+    const ExchangePlan plan = context_.comm.plan_exchange(numbers);
+    std::vector<Index> told;
+    for (std::size_t rank = 0; rank < numbers.size(); ++rank)
+      told.push_back(plan.receive_offset[rank + 1] - plan.receive_offset[rank]);
+    return told;
   }
 
   void fill_list() {

@@ -25,20 +25,15 @@ kernels::CoarseBox box_of(const Ball<Real>& ball) {
 /// What rounding may do to distances in float.
 constexpr double rounding = 1e-5;
 
-/// The most that rounding changes about a distance, as the searches compute it: in proportion, and
-/// across an edge by some units in the last place of the period.
+/// The square of a distance as the searches compute it, at most: rounding changes it in proportion,
+/// and across an edge by some units in the last place of the period.
 template <class Real>
-double rounded_up(double distance, const Real (&periods)[3]) {
+double squared_with_rounding(double distance, const Real (&periods)[3]) {
   double longest = 0;
   for (const Real period : periods)
     longest = std::isfinite(period) ? std::max(longest, static_cast<double>(period)) : longest;
   const double absolute = 8 * static_cast<double>(std::numeric_limits<Real>::epsilon()) * longest;
-  return distance * (1 + rounding) + absolute;
-}
-
-template <class Real>
-double squared_with_rounding(double distance, const Real (&periods)[3]) {
-  const double reach = rounded_up(distance, periods);
+  const double reach = distance * (1 + rounding) + absolute;
   return reach * reach + static_cast<double>(std::numeric_limits<Real>::min());
 }
 
@@ -189,12 +184,13 @@ template <class Real>
 void Fetcher<Real>::tighten(std::vector<Ball<Real>>& balls, const Needed& needed) const {
   const auto size = static_cast<std::size_t>(others_.num_ranks());
   std::vector<std::vector<std::array<Real, 3>>> questions(size);
-  std::vector<std::vector<std::size_t>> asks(size);  // the balls that they are about
+  std::vector<std::vector<std::size_t>> asks(size);           // the balls that they are about
+  const bool is_short = particles_.num() < needed.with_self;  // how far rows reach says nothing
   for (std::size_t i = 0; i < balls.size(); ++i) {
     Ball<Real>& ball = balls[i];
-    if (!needed.is_short && !is_loose(ball, needed.k, needed.leaf_size)) continue;
+    if (!is_short && !is_loose(ball, needed.k, needed.leaf_size)) continue;
     OtherRanks::Bound bound = others_.nearest_with(box_of(ball), needed.k);
-    if (bound.rank < 0) bound.distance2 = others_.reach_of(box_of(ball), needed.of_all);
+    if (bound.rank < 0) bound.distance2 = others_.reach_of(box_of(ball), needed.with_self);
     const double reach2 = squared_with_rounding(std::sqrt(bound.distance2), search_.period);
     ball.reach2 = std::min(ball.reach2, static_cast<Real>(reach2));
     if (bound.rank < 0) continue;

@@ -25,12 +25,18 @@ struct Portion {
   Index count;
 };
 
+void add_portions(const kernels::CoarseBox& box, const CoarseBoxes& boxes,
+                  const double (&period)[3], std::vector<Portion>& portions) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(boxes.num); ++i)
+    portions.push_back({largest_distance2(box, boxes.box[i], period), boxes.count[i]});
+}
+
 /// Within which distance there are `num` particles.
-double distance2_of(std::vector<Portion>& boxes, Index num) {
-  std::sort(boxes.begin(), boxes.end(),
+double distance2_of(std::vector<Portion>& portions, Index num) {
+  std::sort(portions.begin(), portions.end(),
             [](const Portion& a, const Portion& b) { return a.distance2 < b.distance2; });
   Index count = 0;
-  for (const Portion& one : boxes) {
+  for (const Portion& one : portions) {
     count += one.count;
     if (count >= num) return one.distance2;
   }
@@ -60,22 +66,15 @@ OtherRanks::OtherRanks(std::vector<CoarseBoxes> boxes, int own, const double (&p
 
 OtherRanks::Bound OtherRanks::nearest_with(const kernels::CoarseBox& box, Index num) const {
   double reach2 = endless;  // to whole hulls; the boxes in them are nearer
-  for (std::size_t group = 0; group < group_hulls_.size(); ++group) {
-    if (kernels::gap2(box, group_hulls_[group], period_) > reach2) continue;
-    const std::size_t first = group * kernels::hulls_of_group;
-    const std::size_t end = std::min(hulls_.size(), first + kernels::hulls_of_group);
-    for (std::size_t hull = first; hull < end; ++hull)
-      if (num_[hull] >= num)
-        reach2 = std::min(reach2, largest_distance2(box, hulls_[hull], period_));
-  }
+  for_each_hull_near(box, reach2, [&](std::size_t hull) {
+    if (num_[hull] >= num) reach2 = std::min(reach2, largest_distance2(box, hulls_[hull], period_));
+  });
   Bound nearest;
   if (reach2 == endless) return nearest;
   std::vector<Portion> portions;
   for_each_hull_near(box, reach2, [&](std::size_t hull) {
-    const CoarseBoxes& boxes = boxes_[static_cast<std::size_t>(ranks_[hull])];
     portions.clear();
-    for (std::size_t i = 0; i < static_cast<std::size_t>(boxes.num); ++i)
-      portions.push_back({largest_distance2(box, boxes.box[i], period_), boxes.count[i]});
+    add_portions(box, boxes_[static_cast<std::size_t>(ranks_[hull])], period_, portions);
     const double distance2 = distance2_of(portions, num);
     if (distance2 < nearest.distance2) nearest = {distance2, ranks_[hull]};
   });
@@ -84,10 +83,7 @@ OtherRanks::Bound OtherRanks::nearest_with(const kernels::CoarseBox& box, Index 
 
 double OtherRanks::reach_of(const kernels::CoarseBox& box, Index num) const {
   std::vector<Portion> portions;
-  for (const CoarseBoxes& boxes : boxes_) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(boxes.num); ++i)
-      portions.push_back({largest_distance2(box, boxes.box[i], period_), boxes.count[i]});
-  }
+  for (const CoarseBoxes& boxes : boxes_) add_portions(box, boxes, period_, portions);
   return distance2_of(portions, num);
 }
 

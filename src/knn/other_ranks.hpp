@@ -47,9 +47,10 @@ class OtherRanks {
   double reach_of(const kernels::CoarseBox& box, Index num) const;
 
  private:
-  /// Calls `work(hull)`, an index, for each hull within reach.
+  /// Calls `work(hull)`, an index, for each hull within reach. The work may shorten the reach.
   template <class Work>
-  void for_each_hull_near(const kernels::CoarseBox& box, double reach2, const Work& work) const {
+  void for_each_hull_near(const kernels::CoarseBox& box, const double& reach2,
+                          const Work& work) const {
     for (std::size_t group = 0; group < group_hulls_.size(); ++group) {
       if (kernels::gap2(box, group_hulls_[group], period_) > reach2) continue;
       const std::size_t first = group * kernels::hulls_of_group;

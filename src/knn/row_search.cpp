@@ -189,8 +189,7 @@ void RowSearch<Real>::find_nearest() {
   if (!fetcher_) return;
   std::vector<Ball<Real>> balls = fetcher_->balls_of(search_of_chunk(), chunk_, rows);
   const Index needed = options_.k + (search_.leave_out_self ? 1 : 0);
-  fetcher_->tighten(balls,
-                    {options_.k, options_.leaf_size, input_.particles().num() < needed, needed});
+  fetcher_->tighten(balls, {options_.k, options_.leaf_size, needed});
   fetch(balls);
   rows.resume = true;
   if (const auto elsewhere = search_of_fetched()) search(*elsewhere);

@@ -94,9 +94,7 @@ class Fetcher {
   struct Needed {
     Index k = 0;
     int leaf_size = 0;
-    /// This rank has fewer particles than a query needs: how far its rows reach says nothing.
-    bool is_short = false;
-    Index of_all = 0;  ///< particles that a query needs, if itself is one of them
+    Index with_self = 0;  ///< k, and one more if a query is a particle that is left out
   };
   /// Balls that reach far get a shorter reach that is enough. For each of them the rank that seems
   /// nearest tells how far its k-th particle is from the ball's middle. Collective.
