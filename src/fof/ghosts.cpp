@@ -110,8 +110,10 @@ class GhostQueue {
         incoming[rank] = theirs[rank];
       }
     }
-    const Index all = std::max(batch_, std::accumulate(incoming.begin(), incoming.end(), Index{0}));
-    for (Index& num : incoming) num = (num * batch_ + all - 1) / all;
+    const Index all = std::accumulate(incoming.begin(), incoming.end(), Index{0});
+    const double share = std::min(1.0, static_cast<double>(batch_) / static_cast<double>(all));
+    for (Index& num : incoming)  // as double: a product of both may exceed an Index
+      num = static_cast<Index>(std::ceil(static_cast<double>(num) * share));
     const std::vector<Index> limits = told_by_ranks(incoming);
     for (Receiver& receiver : receivers_)
       receiver.max_at_once = limits[static_cast<std::size_t>(receiver.neighbour.rank)];

@@ -145,8 +145,8 @@ class Snapshot {
   /// itself: counts that differ from the datasets, wrong shapes, a chunk of another snapshot. Not
   /// collective.
   static Snapshot open(const std::string& path, const SnapshotOverrides& overrides = {});
-  /// The same on all ranks: rank 0 looks into the files and tells the others. Collective; all ranks
-  /// throw the same error.
+  /// The same on all ranks, which look into equal parts of the files. Collective; all ranks throw
+  /// the same error.
   static Snapshot open(const Communicator& comm, const std::string& path,
                        const SnapshotOverrides& overrides = {});
 

@@ -95,11 +95,16 @@ bool is_gadget_binary(const std::string& path) {
          starts_with({0, 0, 0, 8});
 }
 
-void check_before_opening(const std::string& path) {
+/// Without opening it: a pipe would wait for its other end.
+void check_is_file(const std::string& path) {
   const std::filesystem::file_status status = status_of(path);
   if (!std::filesystem::exists(status)) throw FileError(fmt::format("'{}': no such file", path));
   if (!std::filesystem::is_regular_file(status))
     throw FileError(fmt::format("'{}' is not a file", path));
+}
+
+/// Throws what is wrong with a file that HDF5 did not open, if it has no HDF5 in it.
+void check_is_hdf5(const std::string& path) {
   if (!std::ifstream(path))
     throw FileError(fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
   std::error_code ignored;
@@ -114,10 +119,12 @@ void check_before_opening(const std::string& path) {
   throw FileError(fmt::format("'{}' is not an HDF5 file, the only format that zhalo reads", path));
 }
 
-/// Of a file that HDF5 did not open.
+/// Of a file that HDF5 just did not open.
 [[noreturn]] void refuse_to_open(const std::string& path) {
   const std::string reason = last_error();
-  if (last_account().is_of_lock)
+  const bool is_of_lock = last_account().is_of_lock;
+  check_is_hdf5(path);
+  if (is_of_lock)
     throw LockError(fmt::format(
         "'{}' cannot be locked ({}): another program has it open for writing, or its file system "
         "has no locks (wait for the program, or set HDF5_USE_FILE_LOCKING=FALSE)",
@@ -185,7 +192,7 @@ std::string trimmed(std::string text) {
 InputFile::InputFile(std::string path, std::shared_ptr<CompleteDatasets> complete)
     : path_(std::move(path)), complete_(std::move(complete)) {
   const Session session;
-  check_before_opening(path_);
+  check_is_file(path_);
   file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file_.valid()) refuse_to_open(path_);
 }

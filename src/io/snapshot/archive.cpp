@@ -1,12 +1,13 @@
-// Snapshot::State as bytes. Bindings name all members: a new one stops the compilation until it is
-// passed, too.
+// Snapshot::State and FileContents as bytes. Bindings name all members: a new one stops the
+// compilation until it is passed, too.
 
+#include <array>
 #include <cstring>
 #include <optional>
 #include <type_traits>
 #include <vector>
 
-#include "src/io/snapshot/state.hpp"
+#include "src/io/snapshot/survey.hpp"
 
 namespace zhalo::io {
 namespace {
@@ -20,7 +21,8 @@ struct Archive {
 
 template <class T>
 void pass(Archive& archive, T& value) requires(std::is_arithmetic_v<T> || std::is_enum_v<T> ||
-                                               std::is_same_v<T, Vec3d>) {
+                                               std::is_same_v<T, Vec3d> ||
+                                               std::is_same_v<T, std::array<double, 5>>) {
   if (archive.writes) {
     archive.bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
   } else {
@@ -92,20 +94,49 @@ void pass(Archive& archive, Snapshot::State& state) {
   pass_each(archive, state.info, state.layouts);
 }
 
-}  // namespace
+void pass(Archive& archive, HeaderCounts& header) {
+  auto& [num_types, num_files, in_this_file, total, lacks_high_bits, mass_table, initial_masses,
+         time, constants] = header;
+  pass_each(archive, num_types, num_files, in_this_file, total, lacks_high_bits, mass_table,
+            initial_masses, time, constants);
+}
+void pass(Archive& archive, TypeInFile& type) {
+  auto& [layout, count] = type;
+  pass_each(archive, layout, count);
+}
+void pass(Archive& archive, FileContents& file) {
+  auto& [path, header, types, notes] = file;
+  pass_each(archive, path, header, types, notes);
+}
 
-std::string to_bytes(Snapshot::State state) {
+template <class T>
+std::string bytes_of(T& value) {
   std::string bytes;
   Archive archive{.bytes = bytes, .writes = true};
-  pass(archive, state);
+  pass(archive, value);
   return bytes;
 }
 
-Snapshot::State from_bytes(std::string bytes) {
+}  // namespace
+
+std::string to_bytes(Snapshot::State state) { return bytes_of(state); }
+std::string to_bytes(std::vector<FileContents> files) { return bytes_of(files); }
+
+Snapshot::State state_from_bytes(std::string bytes) {
   Archive archive{.bytes = bytes};
   Snapshot::State state;
   pass(archive, state);
   return state;
+}
+
+std::vector<FileContents> contents_from_bytes(std::string bytes) {
+  Archive archive{.bytes = bytes};
+  std::vector<FileContents> all, part;
+  while (archive.at < bytes.size()) {
+    pass(archive, part);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
 }
 
 }  // namespace zhalo::io

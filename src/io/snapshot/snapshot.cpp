@@ -7,10 +7,11 @@
 #include <numeric>
 #include <vector>
 
+#include "src/comm/host_exchange.hpp"
 #include "src/io/snapshot/dialect.hpp"
 #include "src/io/snapshot/files.hpp"
 #include "src/io/snapshot/header.hpp"
-#include "src/io/snapshot/state.hpp"
+#include "src/io/snapshot/survey.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -83,11 +84,10 @@ void take_given_density(const SnapshotOverrides& overrides, SnapshotInfo& info) 
 
 void warn_of_two_masses(Snapshot::State& state);
 
-}  // namespace
-
-Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overrides) {
-  auto state = std::make_shared<State>();
-  SnapshotInfo& info = state->info;
+/// All that the first file says, and which files belong to the snapshot.
+Snapshot::State find_files(const std::string& path, const SnapshotOverrides& overrides) {
+  Snapshot::State state;
+  SnapshotInfo& info = state.info;
   info.path = path;
   const std::string first = find_first_file(path);
   {
@@ -98,22 +98,44 @@ Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overri
   }
   warn_of_chunks_beyond(info);
   take_name(FileName::of(first), info);
-  survey_types(*state, overrides);
-  warn_of_two_masses(*state);
-  Snapshot snapshot(state);
-  // Not with the conventions: which units fit shows in the particles' masses. They set the density
-  // of the file anew, so that the user's comes last.
-  settle_assumed_units(info, [&] { return estimate_mass(snapshot); });
-  take_given_density(overrides, info);
-  return snapshot;
+  return state;
+}
+
+/// Brings together on rank 0 what the ranks found in their files, in the files' order.
+std::vector<FileContents> on_first_rank(const Communicator& comm,
+                                        std::vector<FileContents> contents) {
+  const std::string bytes = to_bytes(std::move(contents));
+  std::vector<std::vector<char>> for_ranks(static_cast<std::size_t>(comm.size()));
+  for_ranks.front().assign(bytes.begin(), bytes.end());
+  const std::vector<char> all = exchanged(comm, for_ranks).elements;
+  return contents_from_bytes({all.begin(), all.end()});
+}
+
+}  // namespace
+
+Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overrides) {
+  return open(Communicator(), path, overrides);
 }
 
 Snapshot Snapshot::open(const Communicator& comm, const std::string& path,
                         const SnapshotOverrides& overrides) {
+  const bool is_first = comm.rank() == 0;
   return together(comm, [&] {
-    const std::string bytes =
-        comm.rank() == 0 ? to_bytes(*open(path, overrides).state_) : std::string();
-    return Snapshot(std::make_shared<State>(from_bytes(comm.broadcast(bytes))));
+    auto state = std::make_shared<State>(state_from_bytes(
+        comm.broadcast(is_first ? to_bytes(find_files(path, overrides)) : std::string())));
+    const Share mine = share_of(std::ssize(state->info.files), comm.rank(), comm.size());
+    const auto contents = on_first_rank(comm, look_into_files(state->info, mine));
+    if (is_first) {
+      combine_files(*state, contents, overrides);
+      warn_of_two_masses(*state);
+      // Not with the conventions: which units fit shows in the particles' masses. They set the
+      // density of the file anew, so that the user's comes last.
+      const Snapshot snapshot(state);
+      settle_assumed_units(state->info, [&] { return estimate_mass(snapshot); });
+      take_given_density(overrides, state->info);
+    }
+    return Snapshot(std::make_shared<State>(
+        state_from_bytes(comm.broadcast(is_first ? to_bytes(*state) : std::string()))));
   });
 }
 

@@ -35,15 +35,8 @@ struct Snapshot::State {
   std::shared_ptr<hdf5::CompleteDatasets> complete = std::make_shared<hdf5::CompleteDatasets>();
 };
 
-/// Fills state.layouts and state.info.types from all files and checks them against their headers.
-void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides);
-
 /// "PartType1/Coordinates".
 std::string dataset_path(int type, const std::string& name);
-
-/// What is known of an opened snapshot, as bytes that other ranks of the same program understand.
-std::string to_bytes(Snapshot::State state);
-Snapshot::State from_bytes(std::string bytes);
 
 /// This rank's particles of one type, the same types on all ranks.
 struct TypeRows {

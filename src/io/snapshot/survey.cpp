@@ -1,10 +1,11 @@
+#include "src/io/snapshot/survey.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "src/io/snapshot/dialect.hpp"
-#include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -68,7 +69,7 @@ void check_numbers(const InputFile& file, const std::string& path, const Dataset
                   8 * static_cast<Index>(shape.bytes)));
 }
 
-/// What one file holds of one type.
+/// The datasets of one type in one file.
 struct Found {
   TypeLayout layout;
   std::optional<Index> rows;
@@ -86,7 +87,7 @@ void note_rows(const InputFile& file, Found& found, Index rows, const std::strin
                   file.path(), found.rows_from, *found.rows, path, rows));
 }
 
-Found look_into(const InputFile& file, int type) {
+Found find_datasets(const InputFile& file, int type) {
   Found found;
   if (!file.has(fmt::format("PartType{}", type))) return found;
   for (const auto& quantity : quantities()) {
@@ -134,30 +135,30 @@ Index settle_count(const InputFile& file, int type, const HeaderCounts& header, 
 }
 
 /// A column must look alike in every file that has particles of the type.
-void merge_columns(const InputFile& file, int type, const Found& found, TypeLayout& layout,
+void merge_columns(const std::string& path, int type, const TypeLayout& found, TypeLayout& layout,
                    bool first) {
   for (const auto& quantity : quantities()) {
-    const Column& here = found.layout.*quantity.column;
+    const Column& here = found.*quantity.column;
     Column& known = layout.*quantity.column;
     if (first) known = here;
     if (known.name == here.name) {
       const bool spans_box = here.integer && quantity.column == &TypeLayout::position;
       if (known.integer != here.integer || (spans_box && known.bytes != here.bytes))
         throw InputError(
-            fmt::format("'{}' stores /{} as another type of number than the files before it",
-                        file.path(), dataset_path(type, here.name)));
+            fmt::format("'{}' stores /{} as another type of number than the files before it", path,
+                        dataset_path(type, here.name)));
       known.bytes = std::max(known.bytes, here.bytes);
       continue;
     }
-    throw InputError(fmt::format("'{}' {} /{}, unlike the files before it", file.path(),
+    throw InputError(fmt::format("'{}' {} /{}, unlike the files before it", path,
                                  here.name.empty() ? "lacks" : "has",
                                  dataset_path(type, here.name.empty() ? known.name : here.name)));
   }
 }
 
 /// Same snapshot, or a file of another one that lies among them?
-void check_same_snapshot(const InputFile& file, const HeaderCounts& header,
-                         const HeaderCounts& first, const std::string& first_path) {
+void check_same_snapshot(const FileContents& file, const FileContents& first_file) {
+  const HeaderCounts &header = file.header, &first = first_file.header;
   const bool same = header.num_files == first.num_files && header.num_types == first.num_types &&
                     header.time == first.time && header.total == first.total;
   const bool same_universe =
@@ -165,7 +166,7 @@ void check_same_snapshot(const InputFile& file, const HeaderCounts& header,
                  [](double a, double b) { return a == b || std::isnan(a) || std::isnan(b); });
   if (same && same_universe) return;
   throw InputError(fmt::format(
-      "'{}' belongs to another snapshot than '{}': {} differ", file.path(), first_path,
+      "'{}' belongs to another snapshot than '{}': {} differ", file.path, first_file.path,
       same ? "BoxSize, HubbleParam or Omega0" : "time, number of files or total numbers"));
 }
 
@@ -193,12 +194,12 @@ void check_totals(const SnapshotInfo& info, const HeaderCounts& header,
   }
 }
 
-void check_columns_readable(const InputFile& file, int type, const Found& found) {
+void check_columns_readable(const InputFile& file, int type, const TypeLayout& layout) {
   for (const auto& quantity : quantities()) {
-    const Column& column = found.layout.*quantity.column;
+    const Column& column = layout.*quantity.column;
     if (!column.name.empty()) file.check_readable(dataset_path(type, column.name));
   }
-  const Column& id = found.layout.id;
+  const Column& id = layout.id;
   if (!id.name.empty() && !id.integer)
     throw InputError(fmt::format("'{}': /{} holds no integers: ids of other types are not read",
                                  file.path(), dataset_path(type, id.name)));
@@ -256,51 +257,70 @@ void take_initial_mass(int type, const HeaderCounts& header, SnapshotInfo& info)
 }
 
 /// `known` is the MassTable of the files before, for those types of which they have particles.
-void merge_table_mass(const InputFile& file, int type, double here, double& known, bool first) {
+void merge_table_mass(const std::string& path, int type, double here, double& known, bool first) {
   if (first) known = here;
   if (known == here || (std::isnan(known) && std::isnan(here))) return;
   throw InputError(fmt::format(
       "'{}' belongs to another snapshot than the files before it: its MassTable has {:g} "
       "for type {}, theirs {:g}",
-      file.path(), here, type, known));
+      path, here, type, known));
+}
+
+FileContents look_into_file(const std::string& path, const AttributePaths& times) {
+  const InputFile file(path);
+  check_is_snapshot(file);
+  FileContents contents;
+  contents.path = path;
+  contents.header = read_counts(file, times);
+  for (int type = 0; type < contents.header.num_types; ++type) {
+    const Found found = find_datasets(file, type);
+    TypeInFile here;
+    here.count = settle_count(file, type, contents.header, found, contents.notes);
+    if (here.count > 0) {
+      here.layout = found.layout;
+      check_columns_readable(file, type, here.layout);
+    }
+    contents.types.push_back(std::move(here));
+  }
+  return contents;
 }
 
 /// Appends one file to the layouts.
-void survey_file(Snapshot::State& state, const InputFile& file, const HeaderCounts& header,
+void append_file(Snapshot::State& state, const FileContents& file,
                  std::vector<double>& mass_table) {
-  for (int type = 0; type < header.num_types; ++type) {
-    TypeLayout& layout = state.layouts[static_cast<std::size_t>(type)];
-    const Found found = look_into(file, type);
-    const Index count = settle_count(file, type, header, found, state.info.notes);
+  for (int type = 0; type < file.header.num_types; ++type) {
+    const auto at = static_cast<std::size_t>(type);
+    const auto& [found, count] = file.types[at];
+    TypeLayout& layout = state.layouts[at];
     if (count > 0) {
       const bool first = layout.first_of_file.back() == 0;
-      merge_columns(file, type, found, layout, first);
-      merge_table_mass(file, type, header.mass_table[static_cast<std::size_t>(type)],
-                       mass_table[static_cast<std::size_t>(type)], first);
-      check_columns_readable(file, type, found);
+      merge_columns(file.path, type, found, layout, first);
+      merge_table_mass(file.path, type, file.header.mass_table[at], mass_table[at], first);
     }
     layout.first_of_file.push_back(layout.first_of_file.back() + count);
   }
+  state.info.notes.insert(state.info.notes.end(), file.notes.begin(), file.notes.end());
 }
 
 }  // namespace
 
-void survey_types(Snapshot::State& state, const SnapshotOverrides& overrides) {
-  const AttributePaths times = dialect_of(state.info.code).times;
-  HeaderCounts first;
-  std::vector<double> mass_table;
-  for (const std::string& path : state.info.files) {
-    const InputFile file(path);
-    check_is_snapshot(file);
-    const HeaderCounts header = read_counts(file, times);
-    if (state.layouts.empty()) {
-      first = header;
-      mass_table = header.mass_table;
-      state.layouts.resize(static_cast<std::size_t>(header.num_types));
-      for (auto& layout : state.layouts) layout.first_of_file.push_back(0);
-    }
-    check_same_snapshot(file, header, first, state.info.files.front());
-    survey_file(state, file, header, mass_table);
+std::vector<FileContents> look_into_files(const SnapshotInfo& info, Share files) {
+  const AttributePaths times = dialect_of(info.code).times;
+  std::vector<FileContents> contents;
+  for (Index i = files.first; i < files.first + files.count; ++i)
+    contents.push_back(look_into_file(info.files[static_cast<std::size_t>(i)], times));
+  return contents;
+}
+
+void combine_files(Snapshot::State& state, const std::vector<FileContents>& files,
+                   const SnapshotOverrides& overrides) {
+  const HeaderCounts& first = files.front().header;
+  std::vector<double> mass_table = first.mass_table;
+  state.layouts.resize(static_cast<std::size_t>(first.num_types));
+  for (auto& layout : state.layouts) layout.first_of_file.push_back(0);
+  for (const FileContents& file : files) {
+    check_same_snapshot(file, files.front());
+    append_file(state, file, mass_table);
   }
   for (std::size_t type = 0; type < state.layouts.size(); ++type) {
     state.info.types.push_back(

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <thread>
 
 #include "src/io/snapshot/column_reading.hpp"
+#include "tests/mpi/io/scratch.hpp"
 #include "tests/unit/io/source.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -195,7 +197,7 @@ TEST_CASE("equal masses have that mass as mean, exactly") {
   CHECK(table.count == source::num);
 }
 
-TEST_CASE("one rank looks into the files, and all know the same") {
+TEST_CASE("each rank looks into some of the files, and all know the same") {
   const Context context = world();
   for (const std::string path : {"split", "arepo/snapdir_001", "eagle/snapshot_001_z000p000"}) {
     const Snapshot alone = Snapshot::open(source::good(path));
@@ -224,4 +226,28 @@ TEST_CASE("one rank looks into the files, and all know the same") {
   }
   CHECK_THROWS_AS(Snapshot::open(context.comm, source::good("no_such_snapshot")), FileError);
   CHECK(context.comm.sum(Index{1}) == context.comm.size());
+}
+
+TEST_CASE("what is wrong with a file is the same error on all ranks, whichever looks into it") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string folder = scratch_folder(comm, "damaged_chunk");
+  const std::string last = folder + "/snapshot_001.2.hdf5";
+  if (comm.rank() == 0) {
+    for (const auto& file : std::filesystem::directory_iterator(source::good("split")))
+      std::filesystem::copy(file.path(), folder);
+    std::filesystem::resize_file(last, std::filesystem::file_size(last) * 2 / 3);
+  }
+  comm.barrier();
+  const std::string other = source::snapshots + "/bad/other_snapshot";
+  for (const auto& [path, culprit] :
+       {std::pair{folder, last}, std::pair{other, other + "/snapshot_001.2.hdf5"}}) {
+    std::string message;
+    try {
+      Snapshot::open(comm, path);
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    CHECK_THAT(message, Catch::Matchers::Contains(culprit));
+    CHECK(message == comm.broadcast(message));
+  }
 }
