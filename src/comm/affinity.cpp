@@ -71,15 +71,20 @@ int fair_threads(const Communicator& comm) {
   const Communicator machine = comm.split_by_machine();
   const std::optional<cpu_set_t> known = cores_of_process();
   const cpu_set_t mine = known.value_or(cpu_set_t{});
-  const std::vector<cpu_set_t> all = machine.all_gather(mine);
-  if (machine.min(Index{known ? 1 : 0}) == 0)  // divided evenly
-    return std::max(1, available_threads() / machine.size());
-  return fair_threads_of(mine, all);
+  // An error of one rank must first reach those that wait for it on this machine.
+  return together(machine, [&] {
+    const std::vector<cpu_set_t> all = machine.all_gather(mine);
+    if (machine.min(Index{known ? 1 : 0}) == 0)  // divided evenly
+      return std::max(1, available_threads() / machine.size());
+    return fair_threads_of(mine, all);
+  });
 }
 
 Exec choose_exec(const Communicator& comm, const ExecRequest& request) {
-  const int fair = fair_threads(comm);
-  return together(comm, [&] { return choose_here(request, comm.node_rank(), fair); });
+  return together(comm, [&] {
+    const int fair = fair_threads(comm);
+    return choose_here(request, comm.node_rank(), fair);
+  });
 }
 
 }  // namespace zhalo

@@ -237,6 +237,9 @@ Communicator Communicator::split_by_machine() const {
 
 // ---------------------------------------------------------------- reductions
 
+// All room is made before enter(): a rank without memory then tells the others, and does not leave
+// them in an operation that it takes no part in.
+
 void Communicator::barrier() const {
   enter("barrier");
   if (state_ != nullptr) state_->finish("barrier", [&] { return state_->network->barrier(); });
@@ -244,10 +247,10 @@ void Communicator::barrier() const {
 
 template <class T>
 T Communicator::reduce(T value, RankReduction reduction, const char* operation) const {
-  enter(operation);
   if (state_ == nullptr) return value;
   Wire<T> wire(*state_, 1);
   wire[0] = value;
+  enter(operation);
   state_->finish(operation, [&] { return state_->network->reduce(wire.span(), reduction); });
   return wire[0];
 }
@@ -289,18 +292,21 @@ void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char
   if (values.data() == nullptr && !values.empty())
     throw InputError(fmt::format("{}: {} elements are given, and their address is null", operation,
                                  values.size()));
-  enter(operation);
   if (state_ == nullptr) return;
-  const Index max_num =
+  const Index longest =
       std::max<Index>(1, state_->options.chunk_bytes / static_cast<Index>(sizeof(Index)));
+  const Index max_num = std::min(longest, values.size());
+  Wire<Index> wire(*state_, static_cast<std::size_t>(max_num));
+  enter(operation);
   for (Index first = 0; first < values.size(); first += max_num) {
     const Span<Index> part = values.subspan(first, std::min(max_num, values.size() - first));
-    Wire<Index> wire(*state_, Span<const Index>(part));
+    const Span<Index> sent = wire.span().subspan(0, part.size());
+    std::copy(part.begin(), part.end(), sent.begin());
     state_->finish(operation, [&] {
-      return prefix == Prefix::yes ? state_->network->exclusive_sum(wire.span())
-                                   : state_->network->reduce(wire.span(), RankReduction::sum);
+      return prefix == Prefix::yes ? state_->network->exclusive_sum(sent)
+                                   : state_->network->reduce(sent, RankReduction::sum);
     });
-    std::copy(wire.span().begin(), wire.span().end(), part.begin());
+    std::copy(sent.begin(), sent.end(), part.begin());
   }
 }
 
@@ -309,24 +315,24 @@ std::string Communicator::broadcast(const std::string& text, int root) const {
   if (root < 0 || root >= size_)
     throw InputError(
         fmt::format("rank {} is to broadcast, and there are ranks 0 to {}", root, size_ - 1));
-  enter(operation);
   if (state_ == nullptr) return text;
   Network& network = *state_->network;
   const auto own_size = static_cast<Index>(text.size());
   Wire<char> length(*state_, sizeof own_size);
   std::memcpy(length.data(), &own_size, sizeof own_size);
+  enter(operation);
   state_->finish(operation, [&] { return network.broadcast(length.span(), root); });
   Index size = 0;
   std::memcpy(&size, length.data(), sizeof size);
   Wire<char> characters(*state_, static_cast<std::size_t>(size));
   if (rank_ == root) std::copy(text.begin(), text.end(), characters.data());
+  enter(operation);
   state_->finish(operation, [&] { return network.broadcast(characters.span(), root); });
   return {characters.data(), static_cast<std::size_t>(size)};
 }
 
 void Communicator::all_gather_bytes(const void* record, void* all, std::size_t bytes) const {
   constexpr const char* operation = "gathering of records";
-  enter(operation);
   if (state_ == nullptr) {
     std::memcpy(all, record, bytes);
     return;
@@ -335,6 +341,7 @@ void Communicator::all_gather_bytes(const void* record, void* all, std::size_t b
   Wire<char> send(*state_, bytes);
   Wire<char> received(*state_, all_bytes);
   std::memcpy(send.data(), record, bytes);
+  enter(operation);
   state_->finish(operation,
                  [&] { return state_->network->all_gather(send.span(), received.span()); });
   std::memcpy(all, received.data(), all_bytes);

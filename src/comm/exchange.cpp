@@ -61,29 +61,23 @@ void validate_columns(const ExchangePlan& plan, const std::vector<ColumnMove>& c
 
 /// Plain counts, by one all-to-all.
 template <class S>
-std::vector<Index> all_counts(S& state, const std::vector<Index>& send_counts) {
-  Wire<Index> send(state, Span<const Index>(send_counts));
-  Wire<Index> received(state, send_counts.size());
-  state.finish(counts_operation,
-               [&] { return state.network->all_to_all(send.span(), received.span()); });
-  return {received.span().begin(), received.span().end()};
+void exchange_all_counts(S& state, Span<Index> sent, Span<Index> received) {
+  state.finish(counts_operation, [&] { return state.network->all_to_all(sent, received); });
 }
 
 /// Counts that are not 0, as messages; who receives how many is found by synchronous sends and a
 /// barrier that is not waited for (Hoefler, Siebert & Lumsdaine 2010, PPoPP, "Scalable
 /// communication protocols for dynamic sparse data exchange").
 template <class S>
-std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts) {
+void exchange_sparse_counts(S& state, Span<Index> sent, Span<Index> received) {
   Network& network = *state.network;
-  Wire<Index> sent(state, Span<const Index>(send_counts));
-  Wire<Index> received(state, send_counts.size());
-  std::fill(received.span().begin(), received.span().end(), Index{0});
+  std::fill(received.begin(), received.end(), Index{0});
   const auto parcel = [](Index& count, int peer) {
     return Parcel{&count, sizeof count, peer, counts_tag};
   };
   std::vector<std::unique_ptr<NetworkRequest>> sends;
-  for (std::size_t r = 0; r < send_counts.size(); ++r) {
-    if (send_counts[r] == 0) continue;
+  for (Index r = 0; r < sent.size(); ++r) {
+    if (sent[r] == 0) continue;
     sends.push_back(state.call(counts_operation, [&] {
       return network.send_synchronously(parcel(sent[r], static_cast<int>(r)));
     }));
@@ -92,7 +86,7 @@ std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts
   const auto look = [&] {
     const std::optional<int> from = network.find_arrived(counts_tag);
     if (from) {
-      Index& count = received[static_cast<std::size_t>(*from)];
+      Index& count = received[*from];
       state.finish(counts_operation, [&] { return network.receive(parcel(count, *from)); });
     }
     if (barrier != nullptr) return barrier->is_done() ? S::Seen::all : S::Seen::nothing;
@@ -101,7 +95,6 @@ std::vector<Index> sparse_counts(S& state, const std::vector<Index>& send_counts
     return from ? S::Seen::progress : S::Seen::nothing;
   };
   state.wait_until(counts_operation, [&] { return state.call(counts_operation, look); });
-  return {received.span().begin(), received.span().end()};
 }
 
 }  // namespace
@@ -119,10 +112,15 @@ ExchangePlan Communicator::plan_exchange(const std::vector<Index>& send_counts) 
     plan.receive_offset = plan.send_offset;
     return plan;
   }
+  Wire<Index> sent(*state_, Span<const Index>(send_counts));
+  Wire<Index> received(*state_, send_counts.size());
   enter(counts_operation);
-  const bool sparse = max_partners * sparse_share < size_;
-  plan.receive_offset =
-      offsets_of(sparse ? sparse_counts(*state_, send_counts) : all_counts(*state_, send_counts));
+  if (max_partners * sparse_share < size_) {
+    exchange_sparse_counts(*state_, sent.span(), received.span());
+  } else {
+    exchange_all_counts(*state_, sent.span(), received.span());
+  }
+  plan.receive_offset = offsets_of({received.span().begin(), received.span().end()});
   return plan;
 }
 
@@ -250,10 +248,10 @@ void Communicator::exchange_by_messages(const Exec& exec, const ExchangePlan& pl
                    exec);
   copy_own(exec, plan, columns, rank_);
   const bool copies_itself = sends.is_used() || is_of_threads();
-  const bool may_fail = enter(data_operation, copies_itself && std::holds_alternative<Cuda>(exec));
-  state_->bytes_sent += bytes_to_others(plan, columns, rank_);
   out.add(messages.sends);
   in.add(messages.receives);
+  const bool may_fail = enter(data_operation, copies_itself && std::holds_alternative<Cuda>(exec));
+  state_->bytes_sent += bytes_to_others(plan, columns, rank_);
   try {
     state_->wait_until(data_operation, [&] {
       const std::size_t before = out.num_done() + in.num_done();

@@ -111,11 +111,11 @@ class NamedFile {
   File file_;
 };
 
-Name new_name(int rank, Index bytes) {
-  Name name{{}, rank, bytes};
+auto new_name() {
+  decltype(Name::text) name{};
   std::random_device random;
   const std::string text = fmt::format("/zhalo-{}-{:08x}{:08x}", getpid(), random(), random());
-  std::copy(text.begin(), text.end(), name.text.begin());
+  std::copy(text.begin(), text.end(), name.begin());
   return name;
 }
 
@@ -123,11 +123,12 @@ Name new_name(int rank, Index bytes) {
 
 SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
   const Communicator machine = comm.split_by_machine();
-  const Name mine = new_name(comm.rank(), bytes);
+  Name mine{{}, comm.rank(), bytes};
   std::vector<Part> parts;
   Attempt attempt;
   std::unique_ptr<NamedFile> file;
   attempt.try_to([&] {
+    mine.text = new_name();
     file = std::make_unique<NamedFile>(mine.text.data());
     (*file)->reserve(mapped_bytes(bytes));
     parts.push_back({comm.rank(), (*file)->map(mapped_bytes(bytes))});

@@ -1,6 +1,7 @@
 #include "src/fof/ghosts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "src/comm/agreement.hpp"
 #include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -238,11 +239,33 @@ void write_run(OutputFile& file, const SnapshotInfo& snapshot, const RunRecord& 
   file.attribute(group, "Periodic", run.periodic ? 1 : 0);
 }
 
+/// What decides about the files and what they say of the run. Collective.
+void check_equal(const Communicator& comm, const SnapshotInfo& snapshot, const RunRecord& run,
+                 int num_types) {
+  std::vector<Index> numbers{snapshot.number,
+                             std::ssize(snapshot.types),
+                             num_types,
+                             run.min_members,
+                             run.only_linked_count ? 1 : 0,
+                             run.periodic ? 1 : 0,
+                             bits_of(run.linking_length),
+                             bits_of(run.linking_ratio),
+                             bits_of(run.mean_separation),
+                             bits_of(run.attach_radius)};
+  append_text(numbers, run.mean_separation_rule);
+  for (const std::vector<int>* types : {&run.linked_types, &run.attached_types}) {
+    numbers.push_back(std::ssize(*types));
+    numbers.insert(numbers.end(), types->begin(), types->end());
+  }
+  validate_equal(comm, numbers, "the record of a run, or the number of a snapshot and its types,");
+}
+
 /// May throw on one rank only.
 void write_rows(StagedFiles& files, const Groups& groups, const SnapshotInfo& snapshot,
                 const RunRecord& run, const WriteOptions& options) {
   const Communicator& comm = files.comm();
   const FileShares shares = file_shares(comm, options);
+  check_equal(comm, snapshot, run, groups.table.num_types);
   check_types(groups.table, snapshot, run);
   check_rows(comm, groups.table, groups.member_ids.size());
   const GroupTable table(comm, groups.table, snapshot, run);
@@ -320,6 +343,7 @@ void write_particles(StagedFiles& files, const Membership& membership, const Sna
                      const RunRecord& run, const WriteOptions& options) {
   const Communicator& comm = files.comm();
   const FileShares shares = file_shares(comm, options);
+  check_equal(comm, snapshot, run, static_cast<int>(snapshot.types.size()));
   const bool has_ids =
       comm.sum(membership.id.size()) > 0 || comm.sum(membership.group_of.size()) == 0;
   check_membership(membership, snapshot, has_ids);

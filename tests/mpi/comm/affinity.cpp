@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "src/comm/state.hpp"
+#include "tests/mpi/comm/failing_context.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace {
@@ -117,6 +118,18 @@ TEST_CASE("ranks of one machine share its cores; what the user says wins") {
   const Processor none = is_culprit ? static_cast<Processor>(3) : Processor::host;
   CHECK_THROWS_WITH(choose_exec(comm, {.processor = none}),
                     Catch::Contains("the processor is number 3, which is no enumerator"));
+}
+
+TEST_CASE("a rank that fails while the ranks of a machine divide its cores is an error of all") {
+  testing::FailingContext failing;
+  const auto work = [&] {
+    return choose_exec(failing.context().comm, {.processor = Processor::host});
+  };
+  failing.counted(work);
+  const int last_rank = failing.context().comm.size() - 1;
+  const int last = failing.num_made_by(last_rank);
+  CHECK(last > 2);
+  failing.check_failures(last_rank, last, 1, work);
 }
 
 TEST_CASE("devices are taken in turn; one that is not there is an error of all ranks") {

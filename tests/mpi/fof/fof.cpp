@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "tests/mpi/comm/failing_context.hpp"
@@ -111,7 +112,8 @@ TEMPLATE_TEST_CASE("larger point sets", "", float, double) {
   check_labels(context, periodic_points<TestType>(num, b, Shape::blobs, 3), Cut::last_only);
   check_labels(context, periodic_points<TestType>(num, b, Shape::blobs, 4), Cut::every_second,
                {.ghost_batch = 50});
-  check_labels(context, periodic_points<TestType>(3000, 0.5, Shape::uniform, 5), Cut::even);
+  check_labels(context, periodic_points<TestType>(3000, 0.5, Shape::uniform, 5), Cut::even,
+               {.ghost_batch = std::numeric_limits<Index>::max()});
   check_labels(context, periodic_points<TestType>(3000, 1e-9, Shape::uniform, 6), Cut::even);
 }
 

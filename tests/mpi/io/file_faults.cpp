@@ -115,9 +115,10 @@ TEST_CASE("rows, ids and particles that do not follow one another are refused on
                       "1 of " + std::to_string(comm.size()) + " with a master");
   }
 
+  RunRecord run = run_record();
   const auto write_particles = [&](const ParticleColumns& of, Span<const std::uint64_t> id) {
     return message_of([&] {
-      write_membership(files, {of.ranges, of.group_of, id}, snapshot, run_record());
+      write_membership(files, {of.ranges, of.group_of, id}, snapshot, run);
     });
   };
   ParticleColumns shifted(world, share(world.num_particles()));
@@ -127,6 +128,14 @@ TEST_CASE("rows, ids and particles that do not follow one another are refused on
   const std::vector<std::uint64_t> one_id{7};
   check_same_on_all(comm, write_particles(particles, comm.rank() == last ? one_id : particles.ids),
                     "ids");
+  if (comm.size() > 1) {
+    run.linked_types = comm.rank() == last ? std::vector{0, 1, 2, 3, 4, 5} : std::vector{1};
+    check_same_on_all(comm, write_particles(particles, particles.ids), "the record of a run");
+    const std::string message = message_of([&] {
+      write_catalogue(files, {good, {}}, snapshot, run);
+    });
+    check_same_on_all(comm, message, "the record of a run");
+  }
 }
 
 TEST_CASE("one rank's exception at any collective operation is everybody's, and nothing is left") {
