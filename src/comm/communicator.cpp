@@ -34,6 +34,11 @@ void Communicator::State::give_up(const std::string& why) noexcept {
   network->give_up(why);
 }
 
+void Communicator::State::give_up(const std::string& why, const Exec& exec) noexcept {
+  give_up(why);
+  if (memory_is_lost) memory(exec)->abandon_used();
+}
+
 void Communicator::State::fail(const char* operation, const CommunicationError& error) {
   const std::string what =
       broken ? error.what() : fmt::format("{} failed: {}", operation, error.what());

@@ -261,7 +261,7 @@ void Communicator::exchange_by_messages(const Exec& exec, const ExchangePlan& pl
       return in.num_done() + out.num_done() > before ? State::Seen::progress : State::Seen::nothing;
     });
   } catch (const std::exception& error) {
-    state_->give_up(error.what());  // with messages under way
+    state_->give_up(error.what(), exec);
     throw;
   }
   // What a rank received from one whose device failed may be anything: nobody may use it.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "zhalo/comm/communicator.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
 
@@ -16,9 +17,12 @@ namespace zhalo {
 template <class T>
 std::vector<T> exchanged(const Communicator& comm, const ExchangePlan& plan,
                          const std::vector<T>& sent) {
-  std::vector<T> received(static_cast<std::size_t>(plan.num_received()));
-  comm.exchange(host_exec(1), plan, Span<const T>(sent), Span<T>(received));
-  return received;
+  // Not from and to the vectors: MPI may use the memory after a wait that was given up.
+  const Exec exec = host_exec(1);
+  const Buffer<T> to_send = to_exec(exec, Span<const T>(sent), "records for other ranks");
+  Buffer<T> received(exec, plan.num_received(), "records of other ranks");
+  comm.exchange(exec, plan, to_send.span(), received.span());
+  return to_host(exec, received);
 }
 
 /// What the ranks have for this one, in their order.

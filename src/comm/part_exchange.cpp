@@ -59,7 +59,7 @@ struct PartExchange::ByMessages final : PartExchange::Streams {
   ByMessages(const ByMessages&) = delete;
   ByMessages& operator=(const ByMessages&) = delete;
   ~ByMessages() override {
-    if (!(sends.is_done() && receives.is_done())) state.give_up(left_behind);
+    if (!(sends.is_done() && receives.is_done())) state.give_up(left_behind, exec);
   }
 
   Pieces pieces_of(const std::vector<Message>& messages) const {

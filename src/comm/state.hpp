@@ -73,6 +73,9 @@ struct Communicator::State {
 
   /// Nothing can be agreed on from now on. `why`: what other ranks say that can be told.
   void give_up(const std::string& why) noexcept;
+  /// The same for messages under way between arrays in memory of `exec`: if MPI may still use the
+  /// arrays, that memory is not used again.
+  void give_up(const std::string& why, const Exec& exec) noexcept;
   /// Throws CommunicationError if an earlier wait was given up, or MPI is finalised.
   void need_whole(const char* operation) const;
   /// Looks again and again until `look()` says that all is done; CommunicationError after the

@@ -188,13 +188,18 @@ std::pair<std::size_t, char*> MemoryPool::place_locked(Parts::const_iterator par
 void MemoryPool::deallocate(void* block) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = parts_.find(static_cast<char*>(block));
-  if (found == parts_.end() || !found->second.used) return;
+  if (found == parts_.end() || !found->second.used || found->second.abandoned) return;
   found->second.used = false;
   in_use_ -= found->second.bytes;
   free_.insert(place_locked(found));
   if (std::next(found) != parts_.end()) join_locked(found, std::next(found));
   if (found != parts_.begin()) join_locked(std::prev(found), found);
   if (source_.separate) release_locked(0);
+}
+
+void MemoryPool::abandon_used() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (auto& [block, part] : parts_) part.abandoned = part.used;
 }
 
 /// Makes one part of two if both are free and in one chunk.

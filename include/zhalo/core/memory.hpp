@@ -73,6 +73,9 @@ class MemoryPool {
   /// Returns a block of at least `bytes` bytes. Throws OutOfMemory, with `purpose` in the message.
   void* allocate(std::size_t bytes, std::string_view purpose);
   void deallocate(void* block) noexcept;
+  /// The blocks that are in use now are never used again or given back to the system: something
+  /// else, such as MPI, may still read or write them. To deallocate one of them does nothing.
+  void abandon_used() noexcept;
 
   /// Gives all unused memory back to the system, and what is kept<T>().
   void release() noexcept;
@@ -115,6 +118,7 @@ class MemoryPool {
     std::size_t bytes = 0;
     bool used = false;
     std::size_t chunk = 0;  ///< its number
+    bool abandoned = false;
   };
   using Parts = std::map<char*, Part>;
   using Free = std::set<std::pair<std::size_t, char*>>;

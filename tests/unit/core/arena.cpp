@@ -103,6 +103,22 @@ TEST_CASE("MemoryPool: the error of a full machine has the remedy that was set")
   pool.deallocate(block);
 }
 
+TEST_CASE("MemoryPool: abandoned blocks are never used again or given back") {
+  Machine::start(1000 * mib);
+  {
+    MemoryPool pool(Machine::arena());
+    void* block = pool.allocate(mib, "what MPI may still write");
+    pool.abandon_used();
+    pool.deallocate(block);
+    void* other = pool.allocate(mib, "the same again");
+    CHECK(other != block);
+    pool.deallocate(other);
+    pool.release();
+    CHECK(pool.bytes_in_use() == mib);
+  }
+  CHECK(Machine::given >= mib);
+}
+
 TEST_CASE("MemoryPool: what is kept lives until memory is released") {
   MemoryPool pool;
   pool.kept<std::vector<int>>().push_back(7);
