@@ -78,6 +78,10 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   endif()
   set(ENV{CUDACXX} "${ZHALO_NVCC}")
 endif()
+# Without this nvcc takes the gcc that is first on PATH, which may be older.
+if(NOT CMAKE_CUDA_HOST_COMPILER AND NOT DEFINED ENV{CUDAHOSTCXX})
+  set(ENV{CUDAHOSTCXX} "${CMAKE_CXX_COMPILER}")
+endif()
 # What CMake makes of the compiler is an error, also where nobody asked for CUDA: first a look.
 include(CheckLanguage)
 check_language(CUDA)

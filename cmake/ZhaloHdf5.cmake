@@ -16,6 +16,38 @@ set(ZHALO_HDF5_FOUND_FOR ${ZHALO_PARALLEL_HDF5}
     CACHE INTERNAL "ZHALO_PARALLEL_HDF5 when HDF5 was looked for")
 find_package(HDF5 1.10.5 REQUIRED COMPONENTS C)
 
+# Sets `result` to the library of MPI that HDF5 was linked with, if that is none of those that zhalo
+# is linked with; else to nothing. It is nothing, too, where that cannot be seen.
+function(zhalo_other_mpi_of_hdf5 result)
+  set(${result} "" PARENT_SCOPE)
+  if(NOT CMAKE_READELF)
+    return()
+  endif()
+  set(names "")
+  foreach(library IN LISTS MPI_C_LIBRARIES)
+    execute_process(COMMAND "${CMAKE_READELF}" -d "${library}" OUTPUT_VARIABLE header ERROR_QUIET)
+    if(header MATCHES "SONAME[^[]*\\[(lib[a-z_]*mpi[^]]*)\\]")
+      list(APPEND names "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  foreach(library IN LISTS HDF5_C_LIBRARIES)
+    execute_process(COMMAND "${CMAKE_READELF}" -d "${library}" OUTPUT_VARIABLE header ERROR_QUIET)
+    if(names AND header MATCHES "NEEDED[^[]*\\[(libmpi(ch)?\\.so[^]]*)\\]"
+       AND NOT CMAKE_MATCH_1 IN_LIST names)
+      set(${result} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+zhalo_other_mpi_of_hdf5(zhalo_other_mpi)
+if(zhalo_other_mpi)
+  message(
+    FATAL_ERROR
+      "the HDF5 that was found (${HDF5_C_LIBRARIES}) needs another MPI (${zhalo_other_mpi}) than "
+      "the one that was found (${MPI_C_LIBRARIES}): with both in one program every run fails. Give "
+      "an HDF5 of this MPI with HDF5_ROOT, or configure with -DZHALO_PARALLEL_HDF5=OFF to take a "
+      "serial one")
+endif()
+
 # HDF5_IS_PARALLEL does not tell: HDF5 2.0 has another name for what CMake 3.25 looks at.
 if(NOT ZHALO_PARALLEL_HDF5 STREQUAL "OFF")
   include(CMakePushCheckState)

@@ -53,6 +53,19 @@ class Scripts(unittest.TestCase):
         self.assertIn("ninja (Debian: ninja-build)", output)
         self.assertIn("mpicc (Debian: libopenmpi-dev)", output)
         self.assertNotIn("cmake (Debian", output)
+        self.assertNotIn("CMake 3.25 or newer:", output)
+
+    def test_setup_elsewhere_names_an_old_cmake(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder_of_commands(folder, "bash", "env", "grep")
+            cmake = Path(folder, "cmake")
+            cmake.write_text("#!/bin/sh\necho cmake version 3.22.6\n")
+            cmake.chmod(0o755)
+            status, output = run(
+                "bash", "scripts/setup", "demo", PATH=path, ZHALO_OS_RELEASE="/dev/null"
+            )
+        self.assertEqual(status, 1, output)
+        self.assertIn("CMake 3.25 or newer: this one is 3.22", output)
 
     def test_setup_without_root_or_sudo_says_what_to_run(self):
         with tempfile.TemporaryDirectory() as folder:

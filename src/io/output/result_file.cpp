@@ -1,6 +1,7 @@
 #include "zhalo/io/result_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
