@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "apps/report/text_file.hpp"
@@ -134,6 +135,21 @@ void check_named_stays_off(const NamedFile& file, const std::string& input) {
   }
 }
 
+/// A file that begins otherwise than the result is somebody's snapshot, table or text.
+void check_named_is_free(const NamedFile& file) {
+  std::error_code ignored;
+  if (is_standard_output(file.path) || !fs::is_regular_file(file.path, ignored)) return;
+  std::ifstream existing(file.path, std::ios::binary);
+  std::string found(file.beginning.size(), '\0');
+  existing.read(found.data(), static_cast<std::streamsize>(found.size()));
+  const auto num_read = static_cast<std::size_t>(existing.gcount());
+  if (num_read > 0 && found.substr(0, num_read) != file.beginning.substr(0, num_read))
+    throw InputError(fmt::format(
+        "{0} '{1}' would replace a file that was not written by {0}: choose another name, or move "
+        "that file away",
+        file.option, file.path));
+}
+
 /// A folder of results inside that of -o, which is seen when all has been computed.
 void check_folder(const OutputName& output) {
   const fs::path folder = output.directory;
@@ -205,6 +221,7 @@ std::string check_all(const RunFiles& files) {
     }
     for (const OutputName& output : files.outputs) check_beside_output(*a, output);
     for (const std::string& input : files.inputs) check_named_stays_off(*a, input);
+    check_named_is_free(*a);
   }
   return warnings;
 }

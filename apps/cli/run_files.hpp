@@ -36,6 +36,7 @@ void check_directory(const Communicator& comm, const std::string& directory);
 struct NamedFile {
   std::string option;
   std::string path;
+  std::string beginning = "{";  ///< of what is written there; of JSON, if not said otherwise
 };
 
 struct RunFiles {
@@ -45,7 +46,7 @@ struct RunFiles {
 };
 
 /// Throws InputError, as seen by rank 0, if two results would go to one file, or one would replace
-/// what is read or what another code wrote, and FileError if the folder of one is there and cannot
+/// what is read or what was not written as such a result, and FileError if the folder of one is there and cannot
 /// be written to. Warns of results of other snapshots that will be replaced because they have the
 /// same number. Collective.
 void check_names(const Communicator& comm, const RunFiles& files,

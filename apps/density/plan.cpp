@@ -36,10 +36,11 @@ Box periodic_box(const io::SnapshotInfo& info, const Options& options) {
 /// Rank 0 knows those of the haloes, and decides.
 app::RunFiles files_of(const Plan& plan, const io::HaloList& haloes) {
   const Options& options = plan.options;
-  app::RunFiles files{
-      plan.snapshot.files,
-      {},
-      {{"--power", options.power}, {"--image", options.image}, {"--json", options.json}}};
+  app::RunFiles files{plan.snapshot.files,
+                      {},
+                      {{"--power", options.power, "# power spectrum by zhalo"},
+                       {"--image", options.image, "\x89PNG"},
+                       {"--json", options.json}}};
   files.inputs.insert(files.inputs.end(), haloes.files.begin(), haloes.files.end());
   if (writes_field(options)) files.outputs.push_back(plan.output);
   return files;

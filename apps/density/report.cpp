@@ -11,9 +11,12 @@ using app::Json;
 using app::line;
 
 std::string compensation_text(Compensation compensation) {
-  return compensation == Compensation::none
-             ? "not compensated"
-             : fmt::format("compensated ({})", name_of(compensation));
+  switch (compensation) {
+    case Compensation::none: break;
+    case Compensation::window: return "compensated for the window";
+    case Compensation::shot_noise: return "compensated for the window and its aliases";
+  }
+  return "not compensated";
 }
 
 Json json_of(const Options& options) {
@@ -104,9 +107,10 @@ app::Row power_row(const std::optional<PowerNumbers>& power, const std::string& 
                      {"fundamental", power->fundamental},
                      {"nyquist", power->nyquist},
                      {"num_bins", power->num_bins}};
-  return {line("Spectrum", "{0} bins, k up to {1:.4g} {3}^-1, shot noise {2:.6g} {3}^3",
-               power->num_bins, power->nyquist, power->shot_noise, in_brackets(unit)),
-          {{"power", json}}};
+  return {
+      line("Spectrum", "{0} bins, k up to {1:.4g} {3}^-1, shot noise {2:.6g} {3}^3 not subtracted",
+           power->num_bins, power->nyquist, power->shot_noise, in_brackets(unit)),
+      {{"power", json}}};
 }
 
 app::Row haloes_row(const std::optional<HaloNumbers>& haloes) {

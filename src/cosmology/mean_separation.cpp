@@ -90,6 +90,15 @@ void from_density(const MatterContent& matter, const MassSummary& masses, MeanSe
 constexpr double max_part = 1.01;
 constexpr double min_part = 0.9;
 
+/// Dark matter of a run with gas, of which nothing else is here, fills the box, too.
+bool fills_as_dark_matter(const MatterContent& matter, double mass) {
+  if (!matter.omega_baryon || !(matter.omega_cdm || matter.omega_matter)) return false;
+  const double omega =
+      matter.omega_cdm ? *matter.omega_cdm : *matter.omega_matter - *matter.omega_baryon;
+  const double part = mass / (omega * *matter.critical_density * *matter.volume);
+  return part >= 2 - max_part && part <= max_part;
+}
+
 /// Why the volume is not the right measure; empty if it is.
 std::string why_not_volume(const MatterContent& matter, const MassSummary& masses) {
   if (matter.num_types != 1) return "several types are linked";
@@ -99,9 +108,10 @@ std::string why_not_volume(const MatterContent& matter, const MassSummary& masse
   const bool has_volume = matter.volume && *matter.volume > 0;
   if (!has_volume || !has_density(matter) || !omega.value || !(*omega.value > 0))
     return "whether they fill the box is unknown";
-  const double expected = *omega.value * *matter.critical_density * *matter.volume;
-  const double part = masses.mean * static_cast<double>(masses.count) / expected;
+  const double mass = masses.mean * static_cast<double>(masses.count);
+  const double part = mass / (*omega.value * *matter.critical_density * *matter.volume);
   if (part >= min_part && part <= max_part) return {};
+  if (fills_as_dark_matter(matter, mass)) return {};
   return fmt::format("their mass is {:.4g} of what fills the box", part);
 }
 
@@ -169,6 +179,8 @@ MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& m
       result.how = "given";
       break;
   }
+  if (!result.warning.empty())
+    result.warning += fmt::format(" {:.6g} is taken ({}).", result.chosen, result.how);
   return result;
 }
 

@@ -271,7 +271,7 @@ class Spectra(DensityCase):
             file["Header"].attrs["ComovingIntegrationOn"] = np.int32(0)
         text = self.succeed("snapshot_007", "--grid", 8, "--power", "pk.txt")
         self.assertIn("units: k in 1/Mpc, P in Mpc^3", read_table(self.folder / "pk.txt")[0])
-        self.assertRegex(text, r"k up to [0-9.]+ Mpc\^-1, shot noise [0-9.]+ Mpc\^3\n")
+        self.assertRegex(text, r"k up to [0-9.]+ Mpc\^-1, shot noise [0-9.]+ Mpc\^3 not subtracted\n")
 
     def test_default_compensation(self):
         """The one against shot noise without interlacing, that of the window with it."""
@@ -611,6 +611,9 @@ PICTURE_OPTIONS = {
         "is read",
     ],
     "--haloes long_groups.hdf5": ["sides of 10 x 10 x 20", "one of 10:"],
+    "--power bare_groups.hdf5": ["bare_groups.hdf5", "not written by --power"],
+    "--power text.txt": ["text.txt", "not written by --power"],
+    "--json bare_groups.hdf5": ["bare_groups.hdf5", "not written by --json"],
     "--haloes nowhere": ["nowhere", "no such file"],
     "--haloes folder": ["folder", "no catalogue"],
     "--haloes snapshot_007.hdf5": ["snapshot_007.hdf5", "no catalogue of groups"],

@@ -468,7 +468,7 @@ class Files(KnnCase):
             self.assertIn("row in PartType1", group["Indices"].attrs["Description"].decode())
             self.assertEqual(
                 (parameters["Code"], parameters["Snapshot"], parameters["K"]),
-                (b"zhalo", b"snapshot_007.hdf5", 3),
+                (b"zhalo", bytes((self.folder / "snapshot_007.hdf5").absolute()), 3),
             )
             self.assertEqual((header["NumFiles"], header["BoxSize"]), (1, BOX))
             np.testing.assert_array_equal(

@@ -59,6 +59,8 @@ struct Units {
 /// One particle type of the snapshot, over all of its files.
 struct TypeSummary {
   Index count = 0;
+  /// Particles of the run that its output leaves out, as SWIFT may say.
+  Index left_out = 0;
   bool has_coordinates = false;
   bool has_velocities = false;
   bool has_ids = false;

@@ -176,12 +176,23 @@ void make_parameters(OutputFile& file) {
   file.attribute("Parameters", "CodeVersion", std::string(ZHALO_VERSION));
 }
 
+namespace {
+
+/// So that it means the same in any folder. Empty for a snapshot without files.
+std::string whole_path_of(const SnapshotInfo& snapshot) {
+  if (snapshot.files.empty()) return {};
+  std::error_code error;
+  const auto path = std::filesystem::absolute(snapshot.files.front(), error);
+  return error ? snapshot.files.front() : path.lexically_normal().string();
+}
+
+}  // namespace
+
 void write_origin(OutputFile& file, const SnapshotInfo& snapshot) {
   const std::string group = "Parameters";
   make_parameters(file);
   file.attribute(group, "ComovingIntegrationOn", snapshot.cosmological ? 1 : 0);
-  file.attribute(group, "Snapshot",
-                 snapshot.files.empty() ? std::string() : snapshot.files.front());
+  file.attribute(group, "Snapshot", whole_path_of(snapshot));
   file.attribute(group, "SnapshotCode", name_of(snapshot.code));
   file.attribute(group, "SnapshotNumber", snapshot.number);
   file.attribute(group, "LengthUnit", snapshot.units.length_name());

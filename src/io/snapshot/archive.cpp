@@ -70,10 +70,10 @@ void pass(Archive& archive, Units& units) {
   pass_each(archive, length, mass, velocity, h_free, assumed);
 }
 void pass(Archive& archive, TypeSummary& type) {
-  auto& [count, coordinates, velocities, ids, double_coordinates, double_velocities, double_masses,
-         source, mass] = type;
-  pass_each(archive, count, coordinates, velocities, ids, double_coordinates, double_velocities,
-            double_masses, source, mass);
+  auto& [count, left_out, coordinates, velocities, ids, double_coordinates, double_velocities,
+         double_masses, source, mass] = type;
+  pass_each(archive, count, left_out, coordinates, velocities, ids, double_coordinates,
+            double_velocities, double_masses, source, mass);
 }
 void pass(Archive& archive, Column& column) {
   auto& [name, integer, bytes] = column;

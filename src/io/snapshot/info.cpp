@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -121,7 +122,10 @@ std::string describe(const SnapshotInfo& info) {
   if (info.num_total() == 0) table.line("Particles", "none");
   table.line("Box", text_of_box(info));
   table.line("Units", text_of(info, info.units));
-  table.line("Velocities", info.velocity_factor == 1
+  const bool any = std::any_of(info.types.begin(), info.types.end(),
+                               [](const TypeSummary& type) { return type.has_velocities; });
+  table.line("Velocities", !any ? "none"
+                           : info.velocity_factor == 1
                                ? "peculiar"
                                : fmt::format("peculiar = stored x {:.6g}", info.velocity_factor));
   table.line("Cosmology", text_of_cosmology(info));

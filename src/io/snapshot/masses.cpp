@@ -155,7 +155,7 @@ MatterContent matter_of(const SnapshotInfo& info, const std::vector<int>& types)
   matter.omega_baryon = info.cosmology.omega_baryon;
   matter.omega_cdm = info.cosmology.omega_cdm;
   // In all of these codes type 0 is gas; where there is some, 4 are stars and 5 black holes.
-  matter.has_gas = !info.types.empty() && info.types[0].count > 0;
+  matter.has_gas = !info.types.empty() && info.types[0].count + info.types[0].left_out > 0;
   matter.num_types = static_cast<int>(types.size());
   const auto is_baryonic = [](int type) { return type == 0 || type == 4 || type == 5; };
   matter.links_baryons = std::any_of(types.begin(), types.end(), is_baryonic);

@@ -170,8 +170,8 @@ void check_same_snapshot(const FileContents& file, const FileContents& first_fil
       same ? "BoxSize, HubbleParam or Omega0" : "time, number of files or total numbers"));
 }
 
-void check_totals(const SnapshotInfo& info, const HeaderCounts& header,
-                  std::vector<std::string>& notes) {
+void check_totals(const HeaderCounts& header, SnapshotInfo& info) {
+  std::vector<std::string>& notes = info.notes;
   for (std::size_t type = 0; type < header.total.size(); ++type) {
     const Index stated = header.total[type], found = info.types[type].count;
     if (stated == found) continue;
@@ -183,6 +183,7 @@ void check_totals(const SnapshotInfo& info, const HeaderCounts& header,
       continue;
     }
     if (info.code == Code::swift && found == 0) {
+      info.types[type].left_out = stated;
       notes.push_back(
           fmt::format("The run has {} particles of type {}, but its output leaves this type out.",
                       stated, type));
@@ -328,7 +329,7 @@ void combine_files(Snapshot::State& state, const std::vector<FileContents>& file
     warn_of_table_mass(static_cast<int>(type), mass_table[type], state.info);
     take_initial_mass(static_cast<int>(type), first, state.info);
   }
-  check_totals(state.info, first, state.info.notes);
+  check_totals(first, state.info);
 }
 
 }  // namespace zhalo::io

@@ -257,17 +257,32 @@ TEST_CASE("displacement: other universes change the factors only") {
   const Modes<double> linear = modes_of<double>(context, decomposition, three_waves);
   const Expansion expansion{0.3, 0.6};
   const double a = 0.5;
-  const LptParticles<double> particles = displace(context, linear, {a, expansion, 1});
   const auto first = first_order_displacement(context, linear);
-  // dx / dt by the difference of growth factors.
+  const auto second = second_order_displacement(context, linear);
+  // Positions by the growth factors, dx / dt by their differences.
   const double step = 1e-4;
-  const double slope =
-      (growth_at(expansion, a + step).d1 - growth_at(expansion, a - step).d1) / (2 * step);
-  const double rate = a * a * expansion.hubble_ratio(a) * slope;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    for (Index i = 0; i < particles.velocity[axis].size(); ++i)
-      CHECK(particles.velocity[axis].data()[i] ==
-            Approx(rate * first[axis].span()[i]).epsilon(1e-6).margin(1e-12));
+  const Growth now = growth_at(expansion, a);
+  const Growth before = growth_at(expansion, a - step), after = growth_at(expansion, a + step);
+  const double rate = a * a * expansion.hubble_ratio(a) / (2 * step);
+  const IndexBox cells = decomposition.cells(context.comm.rank());
+  for (const int order : {1, 2}) {
+    const LptParticles<double> particles = displace(context, linear, {a, expansion, order});
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      Index i = 0;
+      for_cells(cells, [&](const GridIndex& cell) {
+        const double one = first[axis].span()[i];
+        const double two = order == 2 ? second[axis].span()[i] : 0;
+        const double centre = 1.25 * (static_cast<double>(cell[static_cast<int>(axis)]) + 0.5);
+        CHECK(separation(particles.pos[axis].data()[i], centre + now.d1 * one + now.d2 * two, 10) <
+              1e-12);
+        CHECK(particles.velocity[axis].data()[i] ==
+              Approx(rate * ((after.d1 - before.d1) * one + (after.d2 - before.d2) * two))
+                  .epsilon(1e-6)
+                  .margin(1e-7));
+        ++i;
+      });
+      CHECK(i == particles.velocity[axis].size());
+    }
   }
 }
 

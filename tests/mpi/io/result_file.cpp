@@ -224,7 +224,8 @@ TEST_CASE("units and meanings are attributes") {
   CHECK(text("PartType4/Distances:Unit") == "Mpc/h");
   CHECK(text("PartType4/Indices:Unit").empty());
   CHECK(text("Parameters:Kernel") == "cubic");
-  CHECK(text("Parameters:Snapshot") == snapshot.files[0]);
+  CHECK(text("Parameters:Snapshot") ==
+        (std::filesystem::current_path() / snapshot.files[0]).string());
   CHECK(contents::integers(file, "PartType4/Indices:Missing") == std::vector<Index>{-1});
 }
 

@@ -332,6 +332,42 @@ TEST_CASE("gravity: potentials and accelerations of a wave, at cells and at plac
   }
 }
 
+TEST_CASE("gravity: the options are those of the Poisson equation and of derivatives", "[small]") {
+  const Context context = make_context();
+  const Grid grid = box_grid({{12, 10, 9}}, {{3, 5, 2}});
+  const Decomposition decomposition(grid, context.comm.size());
+  const Wave wave{grid, {{2, -1, 3}}, 0.3};
+  const auto source = [&] {
+    return modes_of<double>(context, decomposition,
+                            [&](const GridIndex& cell) { return std::cos(wave.angle(cell)); });
+  };
+  std::vector<double> largest;
+  for (const int order : {0, 1, 2, 3}) {
+    // Also the two of different orders.
+    const auto laplacian = static_cast<Laplacian>(order % 3);
+    const auto derivative = static_cast<Derivative>(order == 3 ? 2 : order);
+    const auto pull = acceleration_fields(context, source(), {laplacian, derivative});
+    for (int axis = 0; axis < 3; ++axis) {
+      Modes<double> slope = source();
+      solve_poisson(context, slope, laplacian);
+      differentiate(context, slope, axis, derivative);
+      Field<double> expected(context, decomposition);
+      to_field(context, std::move(slope), expected);
+      const std::vector<double> values = to_host(context.exec, expected.span());
+      const CellFunction minus_slope = [&](const GridIndex& cell) {
+        return -values[static_cast<std::size_t>(expected.layout().offset(cell))];
+      };
+      CHECK(difference(context, pull[static_cast<std::size_t>(axis)], minus_slope) <= 1e-12);
+    }
+    double size = 0;
+    for (const double value : to_host(context.exec, pull[0].span()))
+      size = std::max(size, std::abs(value));
+    largest.push_back(context.comm.max(size));
+  }
+  std::sort(largest.begin(), largest.end());
+  for (std::size_t i = 1; i < largest.size(); ++i) CHECK(largest[i] > 1.001 * largest[i - 1]);
+}
+
 TEST_CASE("gravity: particles that are painted and read with one window do not pull themselves") {
   const Context context = make_context();
   const Grid grid = box_grid({{12, 10, 9}}, {{3, 5, 2}});

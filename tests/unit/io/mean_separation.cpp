@@ -63,6 +63,24 @@ TEST_CASE("SWIFT with gas: the density is that of cold dark matter") {
   CHECK_THAT(separation.how, Contains("gas"));
 }
 
+TEST_CASE("dark matter of a run whose gas was left out") {
+  SnapshotInfo info = Snapshot::open(source::data + "/swift-dm64/snap_0000.hdf5").info();
+  const MassSummary dark{source::num, 5.073851585388184, 5.073851585388184, 5.073851585388184};
+  const double expected = 0.23044020054036027;  // as with gas
+  SECTION("the file says nothing of gas") {
+    const MeanSeparation separation = mean_separation(matter_of(info, {1}), dark);
+    CHECK(0.2 * separation.chosen == Approx(expected).epsilon(1e-4));
+    CHECK_THAT(separation.how, Contains("fills the box"));
+    CHECK_THAT(separation.warning, Contains("is taken (automatic: from the volume"));
+  }
+  SECTION("the file says that it left gas out") {
+    info.types[0].left_out = source::num;
+    const MeanSeparation separation = mean_separation(matter_of(info, {1}), dark);
+    CHECK(0.2 * separation.chosen == Approx(expected).epsilon(tight));
+    CHECK_THAT(separation.how, Contains("gas"));
+  }
+}
+
 TEST_CASE("the same file in other styles and units") {
   const auto b = [](const char* path, const char* rule) {
     return 0.2 * of_file(source::good(path), rule).chosen;

@@ -119,6 +119,29 @@ TEST_CASE("a radius that was reported as a distance includes the neighbour at th
   }
 }
 
+TEST_CASE("the vector to a neighbour goes across a periodic edge the short way", "[knn]") {
+  const Context context = context_of(2);
+  struct ToOther {
+    ZHALO_HD Vec3d operator()(const Neighbours<float>& near) const { return near.separation(0); }
+  };
+  const auto check = [&](const PointSet<float>& points, const Vec3d& expected) {
+    const auto found =
+        to_host(context.exec, reduce_within(context, particles_of(points), points.box,
+                                            {.radius = 0.5, .include_self = false}, ToOther{}));
+    REQUIRE(found.size() == 2);
+    for (int axis = 0; axis < 3; ++axis) {
+      CHECK(found[0][axis] == Approx(expected[axis]).margin(1e-6));
+      CHECK(found[1][axis] == Approx(-expected[axis]).margin(1e-6));
+    }
+  };
+  check({{0.05F, 0.1F, 0.2F, 0.95F, 0.3F, 0.1F}, Box::periodic_cube(1), 0.1}, {{-0.1, 0.2, -0.1}});
+  Box box = Box::periodic_cube(1);
+  box.lo = {{-3, 10, 0.5}};
+  box.length = {{1, 2, 4}};
+  box.periodic[2] = false;
+  check({{-2.9F, 11.9F, 1, -2.2F, 10.1F, 1.2F}, box, 0.1}, {{-0.3, 0.2, 0.2}});
+}
+
 TEST_CASE("a query without neighbours has no radius", "[knn]") {
   const Context context = context_of(2);
   const PointSet<float> points{{0.1F, 0.1F, 0.1F, 0.6F, 0.6F, 0.6F}, Box::periodic_cube(1), 0.1};
