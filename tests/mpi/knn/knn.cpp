@@ -176,3 +176,46 @@ TEST_CASE("knn: most particles stay where they are") {
   CHECK(fetched <= (c.points.num() - part.share.count) / 2);
   CHECK((context.comm.size() == 1 || fetched > 0));
 }
+
+TEST_CASE("knn: between the species of a domain, with ties, and their locations") {
+  const Context context = make_context();
+  Box plane = Box::periodic_cube(1);
+  plane.dimensions = 2;
+  for (const Box& box : {Box::periodic_cube(1), plane}) {
+    for (const Shape shape : {Shape::lattice, Shape::blobs}) {
+      KnnCase<float> c{unit_points<float>(200, shape, 21, box), Cut::uneven};
+      c.queries.push_back(unit_points<float>(150, shape, 22, box));
+      const Part<float> part(context, c.points, c.cut);
+      const Part<float> queries(context, c.queries.front(), c.queries_cut);
+      const std::vector<Particles<float>> species{part.particles(), queries.particles()};
+      const Domain<float> domain(context, species, box);
+      const Buffer<Luggage> luggage = domain.to_domain_order(Span<const Luggage>(part.luggage));
+      for (const int k : {1, 7, 203}) {
+        for (const bool include_self : {true, false}) {  // another species has no self
+          c.options.k = k;
+          c.options.include_self = include_self;
+          const KnnResult<float> result = knn(
+              domain, c.options,
+              {.locations = true, .columns = {column_view(Span<const Luggage>(luggage.span()))}},
+              {.queries = 1, .targets = 0});
+          const std::vector<Index> query = to_host(context.exec, result.query);
+          CHECK(context.comm.sum(static_cast<Index>(query.size())) == c.queries.front().num());
+          CHECK(fault_in_rows(context, c, result, query) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("knn: locations of a search in a domain are the caller's") {
+  const Context context = make_context();
+  KnnCase<float> c{unit_points<float>(300, Shape::blobs, 23), Cut::uneven};
+  c.options.k = 5;
+  const Part<float> part(context, c.points, c.cut);
+  const Domain<float> domain(context, part.particles(), c.points.box);
+  const Buffer<Luggage> luggage = domain.to_domain_order(Span<const Luggage>(part.luggage));
+  const KnnResult<float> result =
+      knn(domain, c.options,
+          {.locations = true, .columns = {column_view(Span<const Luggage>(luggage.span()))}});
+  CHECK(fault_in_rows(context, c, result, to_host(context.exec, result.query)) == "");
+}
