@@ -2,6 +2,9 @@
 /// both meshes.
 #include "zhalo/mesh/density.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "tests/mpi/comm/agreed_error.hpp"
 #include "tests/mpi/mesh/modes_case.hpp"
 #include "tests/mpi/mesh/paint_case.hpp"
@@ -353,7 +356,7 @@ TEST_CASE("gravity: the options are those of the Poisson equation and of derivat
       differentiate(context, slope, axis, derivative);
       Field<double> expected(context, decomposition);
       to_field(context, std::move(slope), expected);
-      const std::vector<double> values = to_host(context.exec, expected.span());
+      const std::vector<double> values = to_host(context.exec, std::as_const(expected).span());
       const CellFunction minus_slope = [&](const GridIndex& cell) {
         return -values[static_cast<std::size_t>(expected.layout().offset(cell))];
       };
