@@ -46,9 +46,9 @@ struct RunFiles {
 };
 
 /// Throws InputError, as seen by rank 0, if two results would go to one file, or one would replace
-/// what is read or what was not written as such a result, and FileError if the folder of one is there and cannot
-/// be written to. Warns of results of other snapshots that will be replaced because they have the
-/// same number. Collective.
+/// what is read or what was not written as such a result, and FileError if the folder of one is
+/// there and cannot be written to. Warns of results of other snapshots that will be replaced
+/// because they have the same number. Collective.
 void check_names(const Communicator& comm, const RunFiles& files,
                  std::vector<std::string>& warnings);
 

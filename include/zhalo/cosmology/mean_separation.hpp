@@ -21,9 +21,9 @@ struct MassSummary {
 enum class MeanSeparationRule {
   /// `volume` if a single type is linked, its masses are equal, it fills the box, and there is no
   /// gas. Otherwise `density`. It fills the box if its mass is 90% to 101% of Omega_m, which may
-  /// contain neutrinos, or 99% to 101% of Omega_m - Omega_b: dark matter of a run with gas, of which
-  /// nothing else is given. If the density is unknown, `volume` still serves for a single type of equal
-  /// masses without gas.
+  /// contain neutrinos, or 99% to 101% of Omega_m - Omega_b: dark matter of a run with gas, of
+  /// which nothing else is given. If the density is unknown, `volume` still serves for a single
+  /// type of equal masses without gas.
   automatic,
   /// cbrt(mean mass / (Omega rho_crit)): right for zooms and with gas. Omega is that of what is
   /// linked: dark matter, baryons, or both.
