@@ -271,7 +271,9 @@ class Spectra(DensityCase):
             file["Header"].attrs["ComovingIntegrationOn"] = np.int32(0)
         text = self.succeed("snapshot_007", "--grid", 8, "--power", "pk.txt")
         self.assertIn("units: k in 1/Mpc, P in Mpc^3", read_table(self.folder / "pk.txt")[0])
-        self.assertRegex(text, r"k up to [0-9.]+ Mpc\^-1, shot noise [0-9.]+ Mpc\^3 not subtracted\n")
+        self.assertRegex(
+            text, r"k up to [0-9.]+ Mpc\^-1, shot noise [0-9.]+ Mpc\^3 not subtracted\n"
+        )
 
     def test_default_compensation(self):
         """The one against shot noise without interlacing, that of the window with it."""
