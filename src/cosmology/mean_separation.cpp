@@ -91,11 +91,13 @@ constexpr double max_part = 1.01;
 constexpr double min_part = 0.9;
 
 /// Dark matter of a run with gas, of which nothing else is here, fills the box, too.
-bool fills_as_dark_matter(const MatterContent& matter, double mass) {
-  if (!matter.omega_baryon || !(matter.omega_cdm || matter.omega_matter)) return false;
-  const double omega =
-      matter.omega_cdm ? *matter.omega_cdm : *matter.omega_matter - *matter.omega_baryon;
-  const double part = mass / (omega * *matter.critical_density * *matter.volume);
+bool fills_as_dark_matter(MatterContent matter, double mass) {
+  matter.has_gas = true;
+  matter.links_dark_matter = true;
+  matter.links_baryons = false;
+  const Omega omega = omega_of(matter);
+  if (!omega.value) return false;
+  const double part = mass / (*omega.value * *matter.critical_density * *matter.volume);
   return part >= 2 - max_part && part <= max_part;
 }
 
