@@ -56,7 +56,7 @@ constexpr const char* explanation =
 void add_points_options(app::CommandLine& command, bench::PointsFile& points) {
   command.add_option("--points", points.path,
                      "Time the points of FILE: raw little-endian float32 (N, 3)", "FILE");
-  command.add_option("--box", points.box_length,
+  command.add_option("--box-size", points.box_length,
                      "Side of the periodic cube that holds the file's points [1]", "L");
   command.add_option("--rlink-abs", points.linking_length,
                      "Linking length in the file's unit [0.2 and 0.7 mean separations, in turn]",
@@ -116,8 +116,8 @@ void check(const Options& options) {
   const int num_outputs = !options.labels_file.empty() + !options.neighbours_file.empty() +
                           !options.field_file.empty() + !options.power_file.empty();
   demand(reads || (!points.box_length && !points.linking_length && num_outputs == 0),
-         "--box, --rlink-abs, or an option that writes a result, is given without --points: which "
-         "points are meant?");
+         "--box-size, --rlink-abs, or an option that writes a result, is given without --points: "
+         "which points are meant?");
   demand(points.linking_length.value_or(1) > 0, "--rlink-abs must be positive");
   demand(options.labels_file.empty() || points.linking_length,
          "--write-labels is given without --rlink-abs");

@@ -42,7 +42,9 @@ int run_main(const char* name, int argc, char** argv, const Parse& parse, const 
       if (context.comm.rank() == 0) put(*text);
       return;
     }
-    const auto& options = std::get<0>(request);
+    auto options = std::get<0>(request);
+    options.command = name;
+    options.command_line.assign(argv, argv + argc);
     run_with_progress(context, launch, options, [&](const Context& ranks, Progress& progress) {
       run(ranks, options, progress);
     });

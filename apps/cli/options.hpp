@@ -29,6 +29,8 @@ enum class Verbosity { quiet, normal, verbose };
 
 /// Of any command.
 struct RunOptions {
+  std::string command;                    ///< its name
+  std::vector<std::string> command_line;  ///< as it was given, the program first
   io::WriteOptions files;
   ExecRequest exec;
   DevicesTogether devices;

@@ -31,21 +31,16 @@ struct RawOptions : app::RawCommonOptions {
 constexpr const char* summary =
     "The density field of an N-body snapshot on a grid, its power spectrum, and a picture of it.";
 
-constexpr const char* examples =
-    "Examples:\n"
-    "  density snapshot_007.hdf5                              the field on 256^3 cells: "
-    "density_007.hdf5\n"
-    "  density snapdir_099 --grid 512 --window tsc --interlace --power pk.txt\n"
-    "  density snap.hdf5 --image map.png --project z --depth 10 --haloes out/groups_007\n"
-    "  density snap.hdf5 --grid 2048 --dry-run                what is in the file, and what a run "
-    "needs\n"
-    "Lengths are in the snapshot's unit, densities in units of the mean. Without --interlace and "
-    "--compensate the field is the\n"
-    "painted one. The spectrum is compensated unless --compensate says otherwise: as nbodykit "
-    "does, for the window if meshes are\n"
-    "interlaced, else for the window and its shot noise. Shot noise is reported, not subtracted "
-    "(docs/density.md).\n"
-    "Under mpirun or srun each rank takes its share of the particles and of the cells.";
+constexpr const char* examples = R"(Examples:
+  density snapshot_007.hdf5                the field on 256^3 cells: density_007.hdf5
+  density snapdir_099 --grid 512 --window tsc --interlace --power pk.txt
+  density snap.hdf5 --image map.png --project z --depth 10 --haloes out/groups_007
+  density snap.hdf5 --grid 2048 --dry-run  what is in the file, and what a run needs
+Lengths are in the snapshot's unit, densities in units of the mean. Without --interlace and
+--compensate the field is the painted one. The spectrum is compensated unless --compensate says
+otherwise: as nbodykit does, for the window if meshes are interlaced, else for the window and its
+shot noise. Shot noise is reported, not subtracted (docs/density.md).
+Under mpirun or srun each rank takes its share of the particles and of the cells.)";
 
 void add_field_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   command.add_option("--grid", options.grid, "Cells along each axis [256]", "N");
@@ -57,7 +52,7 @@ void add_field_options(app::CommandLine& command, Options& options, RawOptions& 
                    "Paint twice, half a cell apart, against aliasing");
   command.add_option_or_bare(
       "--compensate", raw.compensation,
-      "Deconvolve the window: none, window or shot-noise [window, if no word follows]", "[WHAT]");
+      "Deconvolve the window: none, window or shot-noise [a bare one: window]", "[WHAT]");
   command.add_option("-o,--output", options.output,
                      "File of the field [density_NNN.hdf5, unless --power or --image is given]",
                      "OUT.hdf5");
@@ -68,6 +63,8 @@ void add_power_options(app::CommandLine& command, Options& options, RawOptions& 
   command.add_option("--bins", raw.bins, "Of the spectrum: linear or log [linear]", "WHICH");
   command.add_option("--bin-width", options.bins.width, "Width of linear bins in k [2 pi / box]",
                      "DK");
+  command.add_option("--k-min", options.bins.k_min, "Where the bins begin in k [2 pi / box]", "K");
+  command.add_option("--k-max", options.bins.k_max, "Where they end [the Nyquist frequency]", "K");
   command.add_option("--per-decade", raw.per_decade, "Logarithmic bins in a factor of ten [10]",
                      "N");
   command.add_option("--multipoles", raw.multipoles,
@@ -84,7 +81,7 @@ void add_picture_options(app::CommandLine& command, Options& options, RawOptions
   command.add_option("--depth", options.view.depth, "Its thickness [the box]", "D");
   command.add_option("--haloes", options.haloes,
                      "Draw the haloes of this catalogue, such as OUT/groups_007", "PATH");
-  command.add_option("--min-halo", options.min_members,
+  command.add_option("--min-size", options.min_members,
                      "Draw all haloes of at least N particles [the 200 largest]", "N");
   command.add_option("--pixels", raw.pixels, "Longer side of the map in pixels [1000]", "N");
 }
@@ -120,10 +117,12 @@ void take_compensation(const RawOptions& raw, Options& options) {
 }
 
 void take_power(const RawOptions& raw, Options& options) {
-  const bool any = raw.bins || options.bins.width || raw.per_decade || raw.multipoles;
+  const BinOptions& bins = options.bins;
+  const bool any =
+      raw.bins || bins.width || raw.per_decade || bins.k_min || bins.k_max || raw.multipoles;
   demand(!any || !options.power.empty(),
-         "--bins, --bin-width, --per-decade or --multipoles is given, but no spectrum is asked for "
-         "(--power)");
+         "--bins, --bin-width, --per-decade, --k-min, --k-max or --multipoles is given, but no "
+         "spectrum is asked for (--power)");
   const bool log =
       app::choice<bool>("--bins", raw.bins.value_or("linear"), {{"linear", false}, {"log", true}});
   options.bins.spacing = log ? BinSpacing::logarithmic : BinSpacing::linear;
@@ -132,6 +131,12 @@ void take_power(const RawOptions& raw, Options& options) {
   options.bins.per_decade = raw.per_decade.value_or(options.bins.per_decade);
   demand(!options.bins.width || app::is_positive(*options.bins.width),
          "--bin-width must be positive and finite");
+  const double least = options.bins.k_min.value_or(1);
+  demand(std::isfinite(least) && (log ? least > 0 : least >= 0),
+         fmt::format("--k-min is {} (must be finite and {})", least,
+                     log ? "more than 0, since bins are logarithmic" : "0 or more"));
+  demand(!options.bins.k_max || app::is_positive(*options.bins.k_max),
+         "--k-max must be positive and finite");
   demand(app::is_positive(options.bins.per_decade) && options.bins.per_decade <= 1000,
          "--per-decade must be positive and at most 1000");
   if (raw.multipoles) options.multipole_axis = axis_of("--multipoles", *raw.multipoles);
@@ -144,9 +149,9 @@ void take_picture(const RawOptions& raw, Options& options) {
          "--project, --from, --depth, --haloes or --pixels is given, but no picture is asked for "
          "(--image)");
   demand(!options.min_members || !options.haloes.empty(),
-         "--min-halo is given without --haloes: whose haloes are meant?");
+         "--min-size is given without --haloes: whose haloes are meant?");
   demand(options.min_members.value_or(0) >= 0,
-         fmt::format("--min-halo is {} (must not be negative)", options.min_members.value_or(0)));
+         fmt::format("--min-size is {} (must not be negative)", options.min_members.value_or(0)));
   demand(options.image.empty() || app::can_draw(),
          "--image: this build cannot draw; install cairo (Debian: libcairo2-dev), configure with "
          "-DZHALO_CAIRO=ON and build again");
@@ -205,8 +210,15 @@ std::string window_text(const Options& options) {
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
   RawOptions raw;
-  app::CommandLine command(
-      {.name = "density", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
+  app::CommandLine command({.name = "density",
+                            .usage = "SNAPSHOT [OPTION...]",
+                            .summary = summary,
+                            .footer = examples,
+                            .other_names = {{"--boxsize", "--box-size"},
+                                            {"--link-types", "--types"},
+                                            {"--min-halo", "--min-size"},
+                                            {"--ngrid", "--grid"},
+                                            {"--nmesh", "--grid"}}});
   app::add_snapshot(command, options);
   add_field_options(command, options, raw);
   add_power_options(command, options, raw);

@@ -91,10 +91,9 @@ std::string header_of(const Plan& plan, const PaintReport& painted, const PowerS
   line(
       "delta(k) = 1/N sum over the N cells of delta exp(-i k x), delta = density / mean - 1; P = V "
       "<|delta(k)|^2>");
-  line(
-      fmt::format("bins k_lo <= k < k_hi ({}) up to the Nyquist frequency; modes counts k and -k, "
-                  "but not k = 0",
-                  bins_text(options.bins)));
+  line(fmt::format("bins k_lo <= k < k_hi ({}) up to {}; modes counts k and -k, but not k = 0",
+                   bins_text(options.bins),
+                   options.bins.k_max ? "k_max" : "the Nyquist frequency"));
   line(fmt::format("units: k in 1/{0}, P in {0}^3{1}", in_brackets(unit),
                    plan.snapshot.cosmological ? ", lengths comoving" : ""));
   line(fmt::format("fundamental {:.9g}, Nyquist {:.9g}", spectrum.fundamental, spectrum.nyquist));

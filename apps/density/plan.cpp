@@ -58,21 +58,29 @@ double depth_of(const Options& options, const Grid& grid, const std::string& uni
 /// In time: the library would find it after the particles are read and painted.
 void check_bins(const Plan& plan) {
   const BinOptions& bins = plan.options.bins;
-  constexpr double max_bins = 1 << 20;  // BinOptions
-  if (plan.options.power.empty() || !bins.width) return;
+  if (plan.options.power.empty()) return;
   const Vec3d& length = plan.grid.box.length;
   const double fundamental = 2 * std::numbers::pi / std::max({length[0], length[1], length[2]});
-  const double range = fundamental * (static_cast<double>(plan.options.grid) / 2 - 1);
-  if (range / *bins.width < max_bins) return;
+  const double nyquist = fundamental * static_cast<double>(plan.options.grid) / 2;
+  const double begin = bins.k_min.value_or(fundamental), end = bins.k_max.value_or(nyquist);
+  if ((bins.k_min || bins.k_max) && !(begin < end))
+    throw InputError(fmt::format(
+        "the bins of the spectrum begin at k = {:.6g} and end at {:.6g} (must begin below their "
+        "end; without --k-min and --k-max they have k = {:.6g} to {:.6g})",
+        begin, end, fundamental, nyquist));
+  constexpr double max_bins = 1 << 20;  // BinOptions
+  const double width = bins.width.value_or(fundamental);
+  if (bins.spacing == BinSpacing::logarithmic || (end - begin) / width < max_bins) return;
   throw InputError(fmt::format(
-      "--bin-width is {}, which makes {:.4g} bins of the spectrum (must be fewer than {:.0f}): "
-      "give at least {:.4g}, or leave it out for bins of {:.4g}",
-      *bins.width, range / *bins.width, max_bins, 1.01 * range / max_bins, fundamental));
+      "bins of width {} from k = {:.6g} to {:.6g} are {:.4g} (must be fewer than {:.0f}): give "
+      "--bin-width of at least {:.4g}",
+      width, begin, end, (end - begin) / width, max_bins, 1.01 * (end - begin) / max_bins));
 }
 
 /// Modes below the Nyquist frequency but the mean.
 void warn_of_bins(Plan& plan) {
-  if (plan.options.power.empty() || plan.options.grid > 2) return;
+  const BinOptions& bins = plan.options.bins;
+  if (plan.options.power.empty() || plan.options.grid > 2 || bins.k_min || bins.k_max) return;
   plan.warnings.push_back(
       fmt::format("--grid {}: the grid has no wave below its Nyquist frequency, so the spectrum is "
                   "empty (use more cells)",

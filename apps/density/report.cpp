@@ -19,7 +19,12 @@ std::string compensation_text(Compensation compensation) {
   return "not compensated";
 }
 
+/// Null if there is none.
+Json path_json(const std::string& path) { return path.empty() ? Json(nullptr) : Json(path); }
+
 Json json_of(const Options& options) {
+  const bool is_log = options.bins.spacing == BinSpacing::logarithmic;
+  const int axis = options.multipole_axis;
   return {{"grid", options.grid},
           {"window", zhalo::name_of(options.window)},
           {"types", options.types},
@@ -27,9 +32,15 @@ Json json_of(const Options& options) {
           {"interlaced", options.interlaced},
           {"field_compensation", name_of(field_compensation(options))},
           {"power_compensation", name_of(power_compensation(options))},
-          {"power", options.power},
-          {"image", options.image},
-          {"haloes", options.haloes}};
+          {"power", path_json(options.power)},
+          {"bins", is_log ? "log" : "linear"},
+          {"bin_width", options.bins.width},
+          {"bins_per_decade", is_log ? Json(options.bins.per_decade) : Json(nullptr)},
+          {"k_min", options.bins.k_min},
+          {"k_max", options.bins.k_max},
+          {"multipoles", axis < 0 ? Json(nullptr) : Json(std::string(1, axis_names[axis]))},
+          {"image", path_json(options.image)},
+          {"haloes", path_json(options.haloes)}};
 }
 
 /// Null if there is no picture.
@@ -59,9 +70,9 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
       {line("Particles", "{} of type {}, weighted by {}", plan.num_particles,
             fmt::join(options.types, ", "), options.by_number ? "number" : "mass"),
        {{"num_particles", plan.num_particles}}},
+      {app::left_out_line(plan.snapshot, options.types, "--types", options.types)},
       {field_lines(plan)},
-      {line("Box", "{}", app::box_text(plan.grid.box, plan.snapshot.units.length_name())),
-       {{"box_length", plan.grid.box.length}}},
+      app::box_row("Box", plan.grid.box, plan.snapshot.units.length_name()),
       {options.power.empty()
            ? ""
            : line("Spectrum", "{}", compensation_text(power_compensation(options)))},

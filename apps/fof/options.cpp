@@ -23,19 +23,16 @@ struct RawOptions : app::RawCommonOptions {
 
 constexpr const char* summary = "Finds friends-of-friends groups in an N-body snapshot.";
 
-constexpr const char* examples =
-    "Examples:\n"
-    "  fof snapshot_007.hdf5                               groups for b = 0.2 into ./fof_output\n"
-    "  fof snapdir_099 --rlink 0.168 --min-size 20 -o out  a snapshot of many files\n"
-    "  fof snap.hdf5 --link-types 0,1,4 --meansep rho --membership\n"
-    "  fof snap.hdf5 --attach-types 0,4,5                  gas, stars, black holes join the "
-    "groups\n"
-    "  fof snap.hdf5 --dry-run                             what is in the file, and what a run "
-    "needs\n"
-    "Lengths are in the snapshot's unit. Results: OUT/groups_NNN/fof_subhalo_tab_NNN.0.hdf5 and\n"
-    "OUT/membership_NNN.0.hdf5 for snapshot number NNN; earlier ones are replaced when the new are "
-    "whole.\n"
-    "Under mpirun or srun each rank takes its share of the particles (docs/slurm.md).";
+constexpr const char* examples = R"(Examples:
+  fof snapshot_007.hdf5                 groups for b = 0.2 into ./fof_output
+  fof snapdir_099 --rlink 0.168 --min-size 20 -o out
+                                        a snapshot of many files
+  fof snap.hdf5 --link-types 0,1,4 --meansep rho --membership
+  fof snap.hdf5 --attach-types 0,4,5    gas, stars, black holes join the groups
+  fof snap.hdf5 --dry-run               what is in the file, and what a run needs
+Lengths are in the snapshot's unit. Results: OUT/groups_NNN/fof_subhalo_tab_NNN.0.hdf5 and
+OUT/membership_NNN.0.hdf5 for snapshot number NNN; earlier ones are replaced when the new are whole.
+Under mpirun or srun each rank takes its share of the particles (docs/slurm.md).)";
 
 void add_search_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   command.add_option("--rlink", raw.linking_ratio, "Linking length in mean separations [0.2]", "B");

@@ -60,8 +60,7 @@ app::Row attach_row(const Plan& plan, const std::string& unit) {
                                   ? fmt::format(" within {:.10g} {}, {:.6g} x the linking length",
                                                 radius, unit, attach.radius)
                                   : " at any distance";
-  const Json json = {{"types", attach.types},
-                     {"num_particles", plan.num_attachable},
+  const Json json = {{"num_particles", plan.num_attachable},
                      {"radius_in_linking_lengths", attach.radius},
                      {"radius", radius}};
   return {line("Attaches", "{} particles of type {} to the nearest linked one{}",
@@ -69,24 +68,12 @@ app::Row attach_row(const Plan& plan, const std::string& unit) {
           {{"attach", json}}};
 }
 
-/// Gas, stars and black holes are easily forgotten.
-std::string left_out_line(const Plan& plan) {
-  const std::vector<int> used = all_types(plan.link_types, plan.attach);
-  std::vector<int> others;
-  Index num = 0;
-  for (std::size_t type = 0; type < plan.snapshot.types.size(); ++type) {
-    const Index count = plan.snapshot.types[type].count;
-    if (count == 0 || !plan.snapshot.types[type].has_coordinates ||
-        std::count(used.begin(), used.end(), static_cast<int>(type)) > 0)
-      continue;
-    others.push_back(static_cast<int>(type));
-    num += count;
-  }
-  if (num == 0) return "";
-  std::set<int> attached(plan.attach.types.begin(), plan.attach.types.end());
-  attached.insert(others.begin(), others.end());
-  return line("Left out", "{} particles of type {} (--attach-types {})", num,
-              fmt::join(others, ", "), fmt::join(attached, ","));
+Json options_json(const Plan& plan) {
+  return {{"link_types", plan.link_types},
+          {"attach_types", plan.attach.types},
+          {"min_size", plan.min_size},
+          {"min_counts", plan.attach.only_linked_count ? "linked" : "all"},
+          {"membership", plan.membership}};
 }
 
 /// What the catalogue will lack.
@@ -102,22 +89,20 @@ std::string missing_velocities_line(const Plan& plan) {
 
 app::Rows plan_rows(const Plan& plan, bool verbose) {
   const std::string unit = plan.snapshot.units.length_name();
-  const bool only_linked = plan.attach.only_linked_count;
   const app::Row linking = linking_row(plan.linking, unit);
   return {
       app::snapshot_row(plan.snapshot),
+      {"", {{"options", options_json(plan)}}},
       {line("Links", "{} particles of type {}", plan.num_linked, fmt::join(plan.link_types, ", ")),
-       {{"link_types", plan.link_types},
-        {"num_particles", plan.num_particles()},
-        {"num_linked", plan.num_linked}}},
+       {{"num_particles", plan.num_particles()}, {"num_linked", plan.num_linked}}},
       linking.for_people(),
       attach_row(plan, unit),
-      {left_out_line(plan)},
+      {app::left_out_line(plan.snapshot, all_types(plan.link_types, plan.attach), "--attach-types",
+                          plan.attach.types)},
       {missing_velocities_line(plan)},
-      {line("Groups of", "{} {}particles or more", plan.min_size, only_linked ? "linked " : ""),
-       {{"min_size", plan.min_size}, {"min_counts", only_linked ? "linked" : "all"}}},
-      {line("Search box", "{}", app::box_text(plan.box, unit)),
-       {{"periodic", plan.box.any_periodic()}}},
+      {line("Groups of", "{} {}particles or more", plan.min_size,
+            plan.attach.only_linked_count ? "linked " : "")},
+      app::box_row("Search box", plan.box, unit),
       linking.for_machines(),
       app::ranks_row(plan.ranks, verbose),
       {verbose ? app::input_lines(plan.snapshot.files) : ""},

@@ -1,4 +1,4 @@
-/// ics --num N --box L: a snapshot of initial conditions.
+/// ics --num N --box-size L: a snapshot of initial conditions.
 
 #include <string>
 

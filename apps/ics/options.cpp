@@ -20,24 +20,22 @@ struct RawOptions : app::RawRunOptions {
 };
 
 constexpr const char* summary =
-    "Makes initial conditions: particles on a grid, displaced by a Gaussian random field, written "
-    "as a snapshot of GADGET-4 that the other commands read.";
+    "Makes initial conditions: particles on a grid, displaced by a Gaussian random field.\n"
+    "Writes them as a snapshot of GADGET-4, which the other commands read.";
 
-constexpr const char* examples =
-    "Examples:\n"
-    "  ics --num 64 --box 50                          262144 particles at redshift 49: ics.hdf5\n"
-    "  ics --num 512 --box 250 --redshift 99 --seed 7 --double -o ics_512.hdf5\n"
-    "  ics --num 64 --box 50 --power linear.txt       spectrum from a table: k in h/Mpc, P in "
-    "(Mpc/h)^3 at redshift 0\n"
-    "  ics --num 4096 --box 1000 --dry-run            what a run needs\n"
-    "Units are Mpc/h, 1e10 Msun/h, km/s. The particles' random numbers follow from the seed and "
-    "the wave vector alone: runs with\n"
-    "more particles in the same box have the same large scales (docs/initial-conditions.md).\n"
-    "Under mpirun or srun each rank makes its share of the planes.";
+constexpr const char* examples = R"(Examples:
+  ics --num 64 --box-size 50                262144 particles at redshift 49: ics.hdf5
+  ics --num 512 --box-size 250 --redshift 99 --seed 7 --double -o ics_512.hdf5
+  ics --num 64 --box-size 50 --linear-power linear.txt         spectrum from a table at redshift 0
+  ics --num 4096 --box-size 1000 --dry-run  what a run needs
+Units are Mpc/h, 1e10 Msun/h, km/s. The particles' random numbers follow from the seed and the wave
+vector alone: more particles in the same box have the same large scales
+(docs/initial-conditions.md).
+Under mpirun or srun each rank makes its share of the planes.)";
 
 void add_particle_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   command.add_option("--num", raw.num, "Particles along each axis of the cube", "N");
-  command.add_option("--box", raw.box, "Side of the periodic box in Mpc/h", "L");
+  command.add_option("--box-size", raw.box, "Side of the periodic box in Mpc/h", "L");
   command.add_option("--redshift", options.redshift, "Of the snapshot [49]", "Z");
   command.add_option("--lpt", options.lpt, "Order of the displacements: 1 (Zel'dovich) or 2 [2]",
                      "ORDER");
@@ -60,9 +58,9 @@ void add_cosmology_options(app::CommandLine& command, Options& options, RawOptio
   command.add_option("--omega-b", cosmology.omega_baryon, "Baryons [0.045]", "X");
   command.add_option("--hubble", cosmology.hubble, "H0 in 100 km/s/Mpc [0.7]", "X");
   command.add_option("--ns", raw.spectral_index, "Index of the primordial spectrum [0.96]", "X");
-  command.add_option("--sigma8", raw.sigma8, "Normalisation [0.8; with --power the table's own]",
-                     "X");
-  command.add_option("--power", options.power,
+  command.add_option("--sigma8", raw.sigma8,
+                     "Normalisation [0.8; with --linear-power the table's own]", "X");
+  command.add_option("--linear-power", options.power,
                      "Linear spectrum: text, k [h/Mpc] and P [(Mpc/h)^3] at redshift 0", "TABLE");
 }
 
@@ -70,14 +68,14 @@ void take_particles(const RawOptions& raw, Options& options) {
   demand(raw.num.has_value(),
          "--num is not given: how many particles along each axis? (ics --help shows the options)");
   demand(raw.box.has_value(),
-         "--box is not given: which side in Mpc/h? (ics --help shows the options)");
+         "--box-size is not given: which side in Mpc/h? (ics --help shows the options)");
   options.num = *raw.num;
   options.box = *raw.box;
   demand(options.num >= 1 && options.num <= max_cells,
          fmt::format("--num is {} (must be 1 to {}, the particles along each axis)", options.num,
                      max_cells));
   demand(app::is_positive(options.box),
-         fmt::format("--box is {} (must be positive and finite, in Mpc/h)", options.box));
+         fmt::format("--box-size is {} (must be positive and finite, in Mpc/h)", options.box));
   // Within the scale factors of growth_at().
   demand(options.redshift > -0.9999 && options.redshift <= 1e29,
          fmt::format("--redshift is {} (must be more than -0.9999 and at most 1e29, for which the "
@@ -107,7 +105,7 @@ void take_cosmology(const RawOptions& raw, Options& options) {
   demand(std::isfinite(options.omega_lambda),
          fmt::format("--omega-l is {} (must be finite)", options.omega_lambda));
   demand(options.power.empty() || !raw.spectral_index,
-         "--ns is given with --power: the table has the whole spectrum");
+         "--ns is given with --linear-power: the table has the whole spectrum");
   cosmology.spectral_index = raw.spectral_index.value_or(cosmology.spectral_index);
   options.normalised = options.power.empty() || raw.sigma8;
   cosmology.sigma8 = raw.sigma8.value_or(cosmology.sigma8);
@@ -118,10 +116,13 @@ void take_cosmology(const RawOptions& raw, Options& options) {
 std::variant<Options, std::string> parse_options(int argc, const char* const* argv) {
   Options options;
   RawOptions raw;
-  app::CommandLine command({.name = "ics",
-                            .usage = "--num N --box L [OPTION...]",
-                            .summary = summary,
-                            .footer = examples});
+  app::CommandLine command(
+      {.name = "ics",
+       .usage = "--num N --box-size L [OPTION...]",
+       .summary = summary,
+       .footer = examples,
+       .other_names = {
+           {"--box", "--box-size"}, {"--boxsize", "--box-size"}, {"--power", "--linear-power"}}});
   add_particle_options(command, options, raw);
   add_cosmology_options(command, options, raw);
   app::add_run_options(command, options, raw,

@@ -58,14 +58,15 @@ void check_extremes(const Plan& plan) {
                     "be computed with)",
                     options.redshift, plan.growth.d1));
   if (!std::isnormal(plan.particle_mass))
-    throw InputError(fmt::format(
-        "--box {}: the mass of a particle is {} (choose a side in Mpc/h that can be computed with)",
-        options.box, plan.particle_mass));
+    throw InputError(
+        fmt::format("--box-size {}: the mass of a particle is {} (choose a side in Mpc/h that can "
+                    "be computed with)",
+                    options.box, plan.particle_mass));
   constexpr double max_in_float32 = 1e18;  // squares of lengths and of modes are computed
   const double spacing = options.box / static_cast<double>(options.num);
   if (!options.double_precision && (options.box > max_in_float32 || spacing < 1 / max_in_float32))
-    throw InputError(
-        fmt::format("--box {}: float32 has no room for such lengths (use --double)", options.box));
+    throw InputError(fmt::format(
+        "--box-size {}: float32 has no room for such lengths (use --double)", options.box));
 }
 
 void check_modes(Plan& plan) {
@@ -90,8 +91,9 @@ void check_table(Plan& plan) {
   const ModeRange modes = modes_of(plan.options);
   const bool covers =
       table.min <= modes.min * (1 + few_digits) && table.max >= modes.max * (1 - few_digits);
-  const std::string what = fmt::format("--power '{}': the table has k = {:.6g} to {:.6g} h/Mpc",
-                                       plan.options.power, table.min, table.max);
+  const std::string what =
+      fmt::format("--linear-power '{}': the table has k = {:.6g} to {:.6g} h/Mpc",
+                  plan.options.power, table.min, table.max);
   if (plan.options.num > 2 && !covers)
     plan.warnings.push_back(
         fmt::format("{}, but the box has modes of {:.6g} to {:.6g}, along its diagonal: beyond the "

@@ -21,12 +21,12 @@ using app::demand;
 std::string text_of(const std::string& path) {
   std::error_code ignored;
   demand(!std::filesystem::is_directory(path, ignored),
-         fmt::format("--power '{}' is a folder: name a file", path));
+         fmt::format("--linear-power '{}' is a folder: name a file", path));
   errno = 0;
   std::ifstream file(path);
   std::stringstream text;
   if (file) text << file.rdbuf();
-  demand(!file.fail(), fmt::format("--power '{}' cannot be read: {}", path,
+  demand(!file.fail(), fmt::format("--linear-power '{}' cannot be read: {}", path,
                                    errno != 0 ? std::strerror(errno) : "it is empty"));
   const std::string byte_order_mark = "\xef\xbb\xbf";  // of UTF-8, as some editors write it
   std::string all = text.str();
@@ -78,10 +78,10 @@ LinearPower read_power_table(const Communicator& comm, const std::string& path) 
   for (std::string line; std::getline(lines, line);) {
     std::string numbers = line.substr(0, line.find('#'));
     if (numbers.ends_with('\r')) numbers.pop_back();  // of a file with DOS line ends
-    table.add(numbers, fmt::format("--power '{}', line {}", path, ++number));
+    table.add(numbers, fmt::format("--linear-power '{}', line {}", path, ++number));
   }
-  demand(table.k.size() >= 2,
-         fmt::format("--power '{}' has {} points (must be at least 2)", path, table.k.size()));
+  demand(table.k.size() >= 2, fmt::format("--linear-power '{}' has {} points (must be at least 2)",
+                                          path, table.k.size()));
   return {std::move(table.k), std::move(table.power)};
 }
 

@@ -38,7 +38,7 @@ Json json_of(const Options& options) {
   const EisensteinHu& cosmology = options.cosmology;
   const bool from_table = !options.power.empty();
   return {{"num", options.num},
-          {"box", options.box},
+          {"box_length", options.box},
           {"redshift", options.redshift},
           {"seed", options.random.seed},
           {"fixed", options.random.fixed_amplitude},
@@ -50,7 +50,7 @@ Json json_of(const Options& options) {
           {"omega_baryon", cosmology.omega_baryon},
           {"hubble", cosmology.hubble},
           {"spectral_index", from_table ? Json(nullptr) : Json(cosmology.spectral_index)},
-          {"power", from_table ? Json(options.power) : Json(nullptr)}};
+          {"linear_power", from_table ? Json(options.power) : Json(nullptr)}};
 }
 
 Json json_of(const Growth& growth) {

@@ -113,7 +113,7 @@ void check_rounding(const Options& options, Result& result) {
   if (options.double_precision || !is_displaced || noise <= max_noise * result.rms_displacement)
     return;
   result.warnings.push_back(fmt::format(
-      "--box {}: float32 coordinates are up to {:.3g} Mpc/h apart, and their rounding, {:.3g} "
+      "--box-size {}: float32 coordinates are up to {:.3g} Mpc/h apart, and their rounding, {:.3g} "
       "Mpc/h rms, is more than {}% of the displacements, {:.3g} Mpc/h rms (use --double)",
       options.box, largest_step(options.box), noise, 100 * max_noise, result.rms_displacement));
 }

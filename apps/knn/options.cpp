@@ -23,23 +23,19 @@ struct RawOptions : app::RawCommonOptions {
 };
 
 constexpr const char* summary =
-    "Finds the k nearest neighbours of each particle of an N-body snapshot, or of other points, "
-    "and densities and other quantities from them.";
+    "Finds the k nearest neighbours of each particle of an N-body snapshot, or of other points.\n"
+    "Computes densities and other quantities from them.";
 
-constexpr const char* examples =
-    "Examples:\n"
-    "  knn snapshot_007.hdf5                               32 neighbours of each particle: "
-    "distances and rows\n"
-    "  knn snapdir_099 -k 64 --reduce density -o rho.hdf5  SPH densities of a snapshot of many "
-    "files\n"
-    "  knn snap.hdf5 -k 1 --query centres.hdf5 --max-radius 0.5\n"
-    "  knn snap.hdf5 --dry-run                             what is in the file, and what a run "
-    "needs\n"
-    "Lengths are in the snapshot's unit. Results are in the order of the snapshot, or of the "
-    "queries: PartTypeN/Distances,\n"
-    "Indices, and a dataset for each --reduce (docs/knn.md); several files are OUT.0.hdf5, "
-    "OUT.1.hdf5, ...\n"
-    "Under mpirun or srun each rank takes its share of the particles.";
+constexpr const char* examples = R"(Examples:
+  knn snapshot_007.hdf5            32 neighbours of each particle: distances and rows
+  knn snapdir_099 -k 64 --reduce density -o rho.hdf5
+                                   SPH densities of a snapshot of many files
+  knn snap.hdf5 -k 1 --query centres.hdf5 --max-radius 0.5
+  knn snap.hdf5 --dry-run          what is in the file, and what a run needs
+Lengths are in the snapshot's unit. Results are in the order of the snapshot, or of the queries:
+PartTypeN/Distances, Indices, and a dataset for each --reduce (docs/knn.md). Several files are
+OUT.0.hdf5, OUT.1.hdf5, ...
+Under mpirun or srun each rank takes its share of the particles.)";
 
 void add_search_options(app::CommandLine& command, Options& options, RawOptions& raw) {
   std::vector<const char*> words;
@@ -57,9 +53,9 @@ void add_search_options(app::CommandLine& command, Options& options, RawOptions&
   command.add_flag("--exclude-self", raw.exclude_self, "No particle is its own neighbour");
   command.add_option("--max-radius", raw.max_radius,
                      "Neighbours at most this far, in the snapshot's unit [any distance]", "X");
-  command.add_option(
-      "--query", options.query,
-      "Search around these points: another snapshot, or a file with /Coordinates (N, 3)", "FILE");
+  command.add_option("--query", options.query,
+                     "Search around these points: another snapshot, or a file with /Coordinates",
+                     "FILE");
   command.add_option("--query-types", raw.query_types,
                      "Particle types in the query's snapshot [those of --types]", "T,..");
 }
@@ -122,7 +118,11 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
   Options options;
   RawOptions raw;
   app::CommandLine command(
-      {.name = "knn", .usage = "SNAPSHOT [OPTION...]", .summary = summary, .footer = examples});
+      {.name = "knn",
+       .usage = "SNAPSHOT [OPTION...]",
+       .summary = summary,
+       .footer = examples,
+       .other_names = {{"--boxsize", "--box-size"}, {"--link-types", "--types"}}});
   app::add_snapshot(command, options);
   add_search_options(command, options, raw);
   app::add_box_options(command, options, raw);

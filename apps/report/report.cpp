@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace zhalo::app {
 
@@ -109,11 +110,34 @@ std::string input_lines(const std::vector<std::string>& files) {
   return text;
 }
 
-std::string box_text(const Box& box, const std::string& unit) {
-  if (box.volume() <= 0) return "not periodic, without edges";
-  return fmt::format("{}, {:.10g} x {:.10g} x {:.10g} {}",
-                     box.any_periodic() ? "periodic" : "not periodic", box.length[0], box.length[1],
-                     box.length[2], unit);
+std::string left_out_line(const io::SnapshotInfo& info, const std::vector<int>& used,
+                          const char* option, const std::vector<int>& of_option) {
+  std::vector<int> others;
+  Index num = 0;
+  for (std::size_t i = 0; i < info.types.size(); ++i) {
+    const io::TypeSummary& summary = info.types[i];
+    const int type = static_cast<int>(i);
+    if (summary.count == 0 || !summary.has_coordinates ||
+        std::find(used.begin(), used.end(), type) != used.end())
+      continue;
+    others.push_back(type);
+    num += summary.count;
+  }
+  if (num == 0) return "";
+  std::set<int> all(of_option.begin(), of_option.end());
+  all.insert(others.begin(), others.end());
+  return line("Left out", "{} particles of type {} ({} {})", num, fmt::join(others, ", "), option,
+              fmt::join(all, ","));
+}
+
+Row box_row(const std::string& name, const Box& box, const std::string& unit) {
+  if (box.volume() <= 0)
+    return {line(name, "not periodic, without edges"),
+            {{"periodic", false}, {"box_length", nullptr}}};
+  return {line(name, "{}, {:.10g} x {:.10g} x {:.10g} {}",
+               box.any_periodic() ? "periodic" : "not periodic", box.length[0], box.length[1],
+               box.length[2], unit),
+          {{"periodic", box.any_periodic()}, {"box_length", box.length}}};
 }
 
 std::string wrapped_line(Index num, const std::string& items) {
@@ -122,15 +146,14 @@ std::string wrapped_line(Index num, const std::string& items) {
   return line("Wrapped", "{} {} outside the periodic box, or on its upper edge", num, noun);
 }
 
-Row files_row(const ResultNames& written) {
-  const auto& [files, num_files] = written;
+Row files_row(const std::vector<std::string>& files) {
   constexpr std::size_t max_shown = 8;
   const std::size_t shown = std::min(max_shown, files.size());
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) text += line("Written", "{}", files[i]);
-  const Index more = num_files - static_cast<Index>(shown);
+  const std::size_t more = files.size() - shown;
   if (more > 0) text += line("", "and {} more file{}", more, more == 1 ? "" : "s");
-  return {text, {{"num_files", num_files}, {"files", files}}};
+  return {text, {{"num_files", files.size()}, {"files", files}}};
 }
 
 std::string bytes_text(double bytes) {
@@ -159,7 +182,11 @@ std::string plan_text(const Report& report, bool verbose) {
 }
 
 std::string to_json(const Report& report) {
-  Json all = {{"zhalo_version", ZHALO_VERSION}, {"dry_run", !report.result}};
+  Json all = {{"command", report.command},
+              {"command_line", report.command_line},
+              {"report_version", report_version},
+              {"zhalo_version", ZHALO_VERSION},
+              {"dry_run", !report.result}};
   all.update(json_of(report.plan));
   all.update(Json{{"estimate", json_of(report.estimate)},
                   {"output", report.output},

@@ -109,6 +109,9 @@ std::string bytes_text(std::size_t bytes);
 std::string text_of(const Rows& rows);
 Json json_of(const Rows& rows);
 
+/// Of the keys in the report for machines: grows when one is taken away or means something else.
+constexpr int report_version = 1;
+
 /// The rows of a command.
 struct Report {
   Rows plan;      ///< what is going to be done
@@ -116,6 +119,8 @@ struct Report {
   Json output;    ///< where the results go
   std::vector<std::string> warnings;
   std::optional<Rows> result{};  ///< what was done; none after a dry run
+  std::string command{};         ///< its name
+  std::vector<std::string> command_line{};
 };
 
 /// What is said before the work begins.
@@ -130,8 +135,13 @@ Row snapshot_row(const io::SnapshotInfo& info);
 /// The files of a snapshot, a line each.
 std::string input_lines(const std::vector<std::string>& files);
 
-/// Of the box to search in; `unit` of lengths.
-std::string box_text(const Box& box, const std::string& unit);
+/// The particles of types that are not `used`, and how the option would take them, too; empty if
+/// there are none. `of_option`: the types that it has now.
+std::string left_out_line(const io::SnapshotInfo& info, const std::vector<int>& used,
+                          const char* option, const std::vector<int>& of_option);
+
+/// Of the box to compute in; `name` begins the line, `unit` is that of lengths.
+Row box_row(const std::string& name, const Box& box, const std::string& unit);
 
 /// How much memory a run may need on all ranks, and on each; `what` it is for.
 template <class Estimate>
@@ -146,12 +156,7 @@ Row memory_need_row(const std::string& what, const Estimate& estimate, int num_r
 /// How many of the `items` (their plural) were wrapped into the box; empty if none was.
 std::string wrapped_line(Index num, const std::string& items);
 
-struct ResultNames {
-  std::vector<std::string> paths;  ///< of what this rank writes first, and of all texts
-  Index num_files = 0;             ///< over all ranks
-};
-
-/// Paths of what was written: those of this rank, and how many there are on all.
-Row files_row(const ResultNames& written);
+/// Paths of what all ranks have written.
+Row files_row(const std::vector<std::string>& files);
 
 }  // namespace zhalo::app

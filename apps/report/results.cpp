@@ -1,23 +1,47 @@
 #include "apps/report/results.hpp"
 
 #include "apps/cli/process.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/exec.hpp"
 #include "zhalo/io/staged_files.hpp"
 
 namespace zhalo::app {
+namespace {
 
-ResultNames sync_to_disk(const Context& context, const Results& results) {
+/// The names of all ranks, in their order; empty on other ranks than 0. Collective.
+std::vector<std::string> names_on_rank_0(const Communicator& comm,
+                                         const std::vector<std::string>& names) {
+  std::vector<char> sent;
+  for (const std::string& name : names)
+    sent.insert(sent.end(), name.c_str(), name.c_str() + name.size() + 1);
+  std::vector<Index> counts(static_cast<std::size_t>(comm.size()), 0);
+  counts.front() = std::ssize(sent);
+  const ExchangePlan plan = comm.plan_exchange(counts);
+  // Not from and to vectors: MPI may use the memory after a wait that was given up.
+  const Exec exec = host_exec(1);
+  const Buffer<char> to_send = to_exec(exec, Span<const char>(sent), "names of files");
+  Buffer<char> buffer(exec, plan.num_received(), "names of files");
+  comm.exchange(exec, plan, to_send.span(), buffer.span());
+  const std::vector<char> received = to_host(exec, buffer);
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < received.size(); at += all.back().size() + 1)
+    all.emplace_back(received.data() + at);
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> sync_to_disk(const Context& context, const Results& results) {
   check_interrupted();
   const ScopedTimer timer(context.timers, "commit");
-  ResultNames names;
+  std::vector<std::string> names;
   for (io::StagedFiles* files : results.files) {
     files->sync();
-    const std::vector<std::string> paths = files->final_paths();
-    names.paths.insert(names.paths.end(), paths.begin(), paths.end());
-    names.num_files += context.comm.sum(static_cast<Index>(paths.size()));
+    const std::vector<std::string> paths = names_on_rank_0(context.comm, files->final_paths());
+    names.insert(names.end(), paths.begin(), paths.end());
   }
   for (const TextFile* text : results.texts) {
-    if (const auto path = text->name()) names.paths.push_back(*path);
-    names.num_files += text->name() ? 1 : 0;
+    if (const auto path = text->name()) names.push_back(*path);
   }
   return names;
 }

@@ -27,7 +27,7 @@ struct CommonPlan {
 /// What all commands find out besides their own.
 struct CommonResult {
   Measured measured;
-  ResultNames written;
+  std::vector<std::string> written;  ///< files, on rank 0
   std::vector<std::string> warnings;
 };
 
@@ -59,8 +59,9 @@ struct Results {
 };
 
 /// Brings the results to the disk under temporary names, in a phase "commit": this takes long and
-/// may fail. What follows is short. Collective; FileError, Interrupted.
-ResultNames sync_to_disk(const Context& context, const Results& results);
+/// may fail. What follows is short. Returns their names, on rank 0. Collective; FileError,
+/// Interrupted.
+std::vector<std::string> sync_to_disk(const Context& context, const Results& results);
 
 /// Gives the results their names, when no other run is replacing files in the same folders. Texts
 /// for pipes, devices and standard output go first, for they cannot be taken back: if one cannot be
@@ -98,6 +99,8 @@ inline Results results_of(io::StagedFiles& files) { return {{&files}, {}}; }
 template <class Check, class Open, class Work>
 void run_planned(RequestedRun& run, Report report, const Check& check, const Open& open,
                  const Work& work) {
+  report.command = run.options.command;
+  report.command_line = run.options.command_line;
   say_plan(run.progress, report, run.is_verbose());
   if (run.options.dry_run) {
     check();

@@ -70,7 +70,7 @@ class Bench:
         """The counters of one run of one case of these points, in the periodic unit cube."""
         out = self.folder / "zhalo.json"
         output_of(
-            [self.program, "--points", points, "--box", "1", *given]
+            [self.program, "--points", points, "--box-size", "1", *given]
             + [f"--benchmark_filter=^{name}$", "--benchmark_min_time=0.05"]
             + [f"--benchmark_out={out}", "--benchmark_out_format=json"]
         )
@@ -84,7 +84,7 @@ class Bench:
 
     def write(self, points, box, *given):
         """A result of zhalo's, into a file."""
-        output_of([self.program, "--points", points, "--box", str(box), *given])
+        output_of([self.program, "--points", points, "--box-size", str(box), *given])
 
 
 def processor():

@@ -125,7 +125,7 @@ class Bench(unittest.TestCase):
 
     def test_counters_of_a_file(self):
         points, _ = self.write_points("clustered", "3e4")
-        cases = self.cases_of("fof/.*threads:", "--points", points, "--box", 1)
+        cases = self.cases_of("fof/.*threads:", "--points", points, "--box-size", 1)
         self.assertEqual(
             [case["name"] for case in cases],
             [f"fof/points/b{b}/threads:{threads}" for b in (0.2, 0.7) for threads in (1, 2)],
@@ -154,7 +154,7 @@ class Bench(unittest.TestCase):
         length, box = 0.03, 1.0
         labels = self.path / "labels.i64"
         self.assertEqual(
-            run("--points", path, "--box", box, "--rlink-abs", length, "--write-labels", labels)[0],
+            run("--points", path, "--box-size", box, "--rlink-abs", length, "--write-labels", labels)[0],
             0,
         )
         found = list(array.array("q", labels.read_bytes()))
@@ -173,7 +173,7 @@ class Bench(unittest.TestCase):
 
     def test_neighbours_of_a_file(self):
         points, _ = self.write_points("clustered", "1e4")
-        cases = self.cases_of("knn/.*threads:", "--points", points, "--box", 1)
+        cases = self.cases_of("knn/.*threads:", "--points", points, "--box-size", 1)
         self.assertEqual(
             [case["name"] for case in cases],
             [f"knn/points/k{k}/threads:{threads}" for k in (8, 16, 32, 64) for threads in (1, 2)],
@@ -193,7 +193,7 @@ class Bench(unittest.TestCase):
         path, points = self.write_points("uniform", num)
         out = self.path / "neighbours"
         self.assertEqual(
-            run("--points", path, "--box", 1, "--write-neighbours", out, "--k", k)[0], 0
+            run("--points", path, "--box-size", 1, "--write-neighbours", out, "--k", k)[0], 0
         )
         data = out.read_bytes()
         self.assertEqual(len(data), num * k * (4 + 8))

@@ -259,6 +259,32 @@ class Spectra(DensityCase):
         noise = float(header.split("sum(w)^2 = ")[1].split(",")[0])
         self.assertAlmostEqual(noise / (box**3 / len(pos)), 1, places=6)
 
+    def test_bins(self):
+        """Edges of one's own, against a count of the modes between them."""
+        path, pos, box = self.real()
+        n = 16
+        unit = 2 * np.pi / box
+        modes = self.overdensity_modes(pos, box, n)
+        k = np.sqrt(sum(c**2 for c in wave_numbers(n))) * unit
+        power_of = box**3 * np.abs(modes) ** 2
+        linear = np.append(np.arange(0, 0.9, 0.25), 0.9)
+        logarithmic = np.append(0.3 * 10 ** (np.arange(5) / 8), 1.2)
+        for options, edges in (
+            (("--k-min", 0, "--k-max", 0.9, "--bin-width", 0.25), linear),
+            (("--bins", "log", "--k-min", 0.3, "--k-max", 1.2, "--per-decade", 8), logarithmic),
+        ):
+            self.succeed(
+                path, "--grid", n, "--compensate", "none", "--power", "pk.txt", "-q", *options
+            )
+            table = read_table(self.folder / "pk.txt")[1]
+            np.testing.assert_allclose(table["k_lo"], edges[:-1], rtol=1e-7)
+            np.testing.assert_allclose(table["k_hi"], edges[1:], rtol=1e-7)
+            for row, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+                inside = (k >= low) & (k < high) & (k > 0)
+                self.assertEqual(table["modes"][row], inside.sum())
+                np.testing.assert_allclose(table["P"][row], power_of[inside].mean(), rtol=1e-5)
+                np.testing.assert_allclose(table["k_mean"][row], k[inside].mean(), rtol=1e-7)
+
     def test_units(self):
         """In brackets where they are no word; comoving only in a cosmology."""
         self.snapshot({1: 100})
@@ -452,7 +478,7 @@ class Pictures(DensityCase):
         drawn, _, _ = self.draw(
             "--haloes",
             GADGET / "fof_tab_001.hdf5",
-            "--min-halo",
+            "--min-size",
             1000,
             name="haloes.png",
             side=side,
@@ -556,10 +582,17 @@ OPTIONS = {
     "--types dark": ["--types", "dark"],
     "--compensate all": ["--compensate", "all", "none, window, shot-noise"],
     "--power p.txt --bin-width 1e-9": [
-        "--bin-width is 1e-09",
+        "bins of width 1e-09",
         "fewer than 1048576",
-        "leave it out",
+        "--bin-width of at least",
     ],
+    "--power p.txt --k-max 1e9": ["fewer than 1048576", "--bin-width of at least"],
+    "--power p.txt --k-min 1e9": ["begin at k = 1e+09", "--k-min", "without"],
+    "--power p.txt --k-min 2 --k-max 2": ["begin at k = 2 and end at 2"],
+    "--power p.txt --k-min -1": ["--k-min is -1", "0 or more"],
+    "--power p.txt --bins log --k-min 0": ["--k-min is 0", "more than 0"],
+    "--power p.txt --k-max 0": ["--k-max", "positive"],
+    "--k-max 1": ["--k-max", "--power"],
     "--bins log": ["--bins", "--power"],
     "--power p.txt --bins odd": ["--bins", "odd", "linear, log"],
     "--power p.txt --bin-width 0": ["--bin-width", "positive"],
@@ -599,10 +632,10 @@ PICTURE_OPTIONS = {
     "--from nan": ["--from", "finite"],
     "--image map.jpg": ["--image", "map.jpg", ".png"],
     "--pixels 5": ["--pixels", "100 to 10000"],
-    "--min-halo 5": ["--min-halo", "--haloes"],
+    "--min-size 5": ["--min-size", "--haloes"],
     "--power p.txt --files 2": ["--files", "no field", "-o"],
     "--image map.png --master": ["--master", "no field", "-o"],
-    "--haloes bare_groups.hdf5 --min-halo -5": ["--min-halo is -5", "negative"],
+    "--haloes bare_groups.hdf5 --min-size -5": ["--min-size is -5", "negative"],
     "--haloes bare_groups.hdf5": ["bare_groups.hdf5", "no /Group/GroupMass", "GroupLen"],
     "--power link/../map.png": ["--power", "--image", "map.png", "same file"],
     "--dry-run --power none/p.txt": ["--power", "'none' is not there"],

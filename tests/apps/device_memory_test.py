@@ -43,12 +43,12 @@ RUNS = {
         ((CLUSTERED, "--grid", 66, "--interlace"), 2),
     ],
     "ics": [
-        (("--num", 22, "--box", 50), 1),
-        (("--num", 46, "--box", 50), 1),
-        (("--num", 46, "--box", 50, "--lpt", 1), 1),
-        (("--num", 64, "--box", 50), 2),
-        (("--num", 46, "--box", 50), 2),
-        (("--num", 48, "--box", 50, "--double"), 3),
+        (("--num", 22, "--box-size", 50), 1),
+        (("--num", 46, "--box-size", 50), 1),
+        (("--num", 46, "--box-size", 50, "--lpt", 1), 1),
+        (("--num", 64, "--box-size", 50), 2),
+        (("--num", 46, "--box-size", 50), 2),
+        (("--num", 48, "--box-size", 50, "--double"), 3),
     ],
 }
 # What needs more than 8 MiB of one device.
@@ -56,7 +56,7 @@ TOO_MUCH = {
     "fof": (CLUSTERED,),
     "knn": (46, "-k", 8),
     "density": (CLUSTERED, "--grid", 96),
-    "ics": ("--num", 64, "--box", 50),
+    "ics": ("--num", 64, "--box-size", 50),
 }
 # What does not depend on ranks of what was found, bit for bit but for transforms.
 FOUND = {
@@ -76,7 +76,7 @@ class DeviceMemory(CommandCase):
         path = self.folder / f"particles_{given[0]}.hdf5"
         if not path.exists():
             side = str(given[0])
-            arguments = ["--num", side, "--box", side, "-q", "-o", path, "--device", "host"]
+            arguments = ["--num", side, "--box-size", side, "-q", "-o", path, "--device", "host"]
             self.run_other("ics", *arguments)
         return (path, *given[1:])
 

@@ -36,7 +36,7 @@ TOGETHER = {
     "fof": (GADGET / "snapshot_001.hdf5", "--membership"),
     "knn": (GADGET / "snapshot_001.hdf5", "-k", 1 if SANITIZED else 4),
     "density": (GADGET / "snapshot_001.hdf5", "--grid", 32),
-    "ics": ("--num", 16, "--box", 50, "--seed", 4),
+    "ics": ("--num", 16, "--box-size", 50, "--seed", 4),
 }
 
 

@@ -47,7 +47,7 @@ COMMON = {
     "fof": ["snapshot_007", "--membership", "--meansep", "0.69", "-o", "out"],
     "knn": ["snapshot_007", "-k", "4", "-o", "out/k.hdf5"],
     "density": ["snapshot_007", "-o", "out/d.hdf5"],
-    "ics": ["--box", "50", "-o", "out/i.hdf5"],
+    "ics": ["--box-size", "50", "-o", "out/i.hdf5"],
 }
 VARIANTS = {
     "fof": (["--files", "2"], ["--files", "3", "--min-size", "40"], []),

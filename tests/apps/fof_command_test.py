@@ -46,9 +46,22 @@ class Reports(FofCase):
             )
         self.assertEqual(sorted(result["files"]), [CATALOGUE, MEMBERSHIP])
         self.assertEqual(
-            (report["num_particles"], report["min_size"], report["link_types"], report["periodic"]),
-            (262144, 32, [1], True),
+            (report["num_particles"], report["periodic"], report["box_length"]),
+            (262144, True, [50.0] * 3),
         )
+        self.assertEqual(
+            report["options"],
+            {
+                "link_types": [1],
+                "attach_types": [],
+                "min_size": 32,
+                "min_counts": "all",
+                "membership": True,
+            },
+        )
+        arguments = [str(SNAPSHOT), "--membership", "-q", "--json", "report.json"]
+        self.assertEqual(report["command"], "fof")
+        self.assertEqual(report["command_line"][1:], arguments)
         self.assertAlmostEqual(report["linking"]["length"], 0.15625, places=12)
         self.assertEqual(report["linking"]["ratio"], 0.2)
         separation = report["linking"]["mean_separation"]

@@ -162,9 +162,9 @@ class Physics(IcsCase):
             _, particles = self.made(
                 "--num",
                 num,
-                "--box",
+                "--box-size",
                 box,
-                "--power",
+                "--linear-power",
                 "linear.txt",
                 "--fixed",
                 "--seed",
@@ -183,7 +183,7 @@ class Physics(IcsCase):
         self.write_table()
         num, box = 48, 150
         _, particles = self.made(
-            "--num", num, "--box", box, "--power", "linear.txt", "--redshift", 30
+            "--num", num, "--box-size", box, "--linear-power", "linear.txt", "--redshift", 30
         )
         found, expected = spectrum(
             particles["Coordinates"].astype(np.float64), 2 * num, box, num // 4, linear_power
@@ -195,7 +195,7 @@ class Physics(IcsCase):
     @shows_results
     def test_the_default_spectrum(self):
         num, box = 64, 300
-        options = ["--num", num, "--box", box, "--fixed", "--lpt", 1, "--double", "--sigma8"]
+        options = ["--num", num, "--box-size", box, "--fixed", "--lpt", 1, "--double", "--sigma8"]
         _, particles = self.made(*options, 0.9)
         found, expected = spectrum(
             particles["Coordinates"],
@@ -216,7 +216,7 @@ class Physics(IcsCase):
         num, box, redshift = 16, 40, 9
         a = 1 / (1 + redshift)
         attributes, particles = self.made(
-            "--num", num, "--box", box, "--redshift", redshift, "--lpt", 1, "--double"
+            "--num", num, "--box-size", box, "--redshift", redshift, "--lpt", 1, "--double"
         )
         self.assertAlmostEqual(attributes["Time"], a)
         rate = 100 * a * hubble(a) * growth_rate(a)
@@ -228,7 +228,7 @@ class Physics(IcsCase):
 
     @shows_results
     def test_inverted_fields_are_opposite(self):
-        options = ["--num", 15, "--box", 40, "--double", "--redshift", 5]
+        options = ["--num", 15, "--box-size", 40, "--double", "--redshift", 5]
         moved = {}
         for name, more in {
             "plus": ["--lpt", 1],
@@ -246,7 +246,7 @@ class Physics(IcsCase):
     def test_more_particles_in_the_same_box_have_the_same_large_scales(self):
         modes = []
         for num in (15, 32):
-            _, particles = self.made("--num", num, "--box", 60, "--lpt", 1, "--double", "--seed", 3)
+            _, particles = self.made("--num", num, "--box-size", 60, "--lpt", 1, "--double", "--seed", 3)
             moved = displacements(particles, num, 60)[:, 0].reshape(num, num, num)
             # Displacements are at the centres of cells: here phases count from the box's corner.
             phase = np.exp(-1j * np.pi / num * np.arange(4))
@@ -262,8 +262,8 @@ class Physics(IcsCase):
 
     @shows_results
     def test_universes_with_curvature(self):
-        _, flat = self.made("--num", 8, "--box", 20, "--double", "--lpt", 1)
-        _, open_one = self.made("--num", 8, "--box", 20, "--double", "--lpt", 1, "--omega-l", 0)
+        _, flat = self.made("--num", 8, "--box-size", 20, "--double", "--lpt", 1)
+        _, open_one = self.made("--num", 8, "--box-size", 20, "--double", "--lpt", 1, "--omega-l", 0)
         global OMEGA_L
         before = growth(1 / 50)
         OMEGA_L = 0
@@ -281,7 +281,7 @@ class Output(IcsCase):
         attributes, particles = self.made(
             "--num",
             "005",
-            "--box",
+            "--box-size",
             12.5,
             "--redshift",
             3,
@@ -325,7 +325,7 @@ class Output(IcsCase):
 
     def test_any_number_of_particles(self):
         for num in (1, 2, 3, 10, 21):
-            status, _, errors = self.run_command("--num", num, "--box", 5)
+            status, _, errors = self.run_command("--num", num, "--box-size", 5)
             self.assertEqual(status, 0)
             # There are no modes but the Nyquist frequency's.
             self.assertRegex(
@@ -346,7 +346,7 @@ class Output(IcsCase):
                 self.succeed(
                     "--num",
                     20,
-                    "--box",
+                    "--box-size",
                     30,
                     "--threads",
                     threads,
@@ -359,7 +359,7 @@ class Output(IcsCase):
             self.assertEqual(files, [files[0]] * 3)
 
     def test_fof_reads_it(self):
-        self.succeed("--num", 32, "--box", 25, "--redshift", 0, "-q")
+        self.succeed("--num", 32, "--box-size", 25, "--redshift", 0, "-q")
         result = subprocess.run(
             [PROGRAM.parent / "fof", "ics.hdf5", "--json", "fof.json", "-q"],
             cwd=self.folder,
@@ -383,21 +383,21 @@ class Output(IcsCase):
 
     def test_a_dry_run_writes_nothing(self):
         report = json.loads(
-            self.succeed("--num", 64, "--box", 50, "--dry-run", "-q", "--json", "-")
+            self.succeed("--num", 64, "--box-size", 50, "--dry-run", "-q", "--json", "-")
         )
         self.assertEqual(
             (report["dry_run"], report["num_particles"], report["result"]), (True, 64**3, None)
         )
         self.assertGreater(report["estimate"]["output_bytes"], 64**3 * 32)
         self.assertEqual(self.files(), [])
-        output = self.succeed("--num", 64, "--box", 50, "--dry-run")
+        output = self.succeed("--num", 64, "--box-size", 50, "--dry-run")
         for words in ("262144 = 64^3", "Memory", "Output", "ics.hdf5"):
             self.assertIn(words, output)
 
     def test_a_dry_run_bounds_what_a_run_takes(self):
         """Without second order there is no second potential, nor its field."""
         for order, num_floats in ((1, 12), (2, 14)):
-            arguments = ("--num", 64, "--box", 50, "--lpt", order)
+            arguments = ("--num", 64, "--box-size", 50, "--lpt", order)
             self.succeed(*arguments, "-q", "--json", "report.json")
             report = json.loads((self.folder / "report.json").read_text())
             columns = 64**3 * (4 * num_floats + 8)
@@ -405,20 +405,20 @@ class Output(IcsCase):
             self.assertLessEqual(report["result"]["peak_pool_bytes"], columns)
 
     def test_a_dry_run_of_far_too_many_says_what_they_need(self):
-        status, output, errors = self.run_command("--num", 100000, "--box", 50, "--dry-run")
+        status, output, errors = self.run_command("--num", 100000, "--box-size", 50, "--dry-run")
         self.assertEqual(status, 0)
         self.assertIn("PiB", output)
         self.assertRegex(
             errors, r"^ics: warning: --num 100000: .* need .* PiB on a machine that has .*\n$"
         )
-        output, errors = self.run_command("--num", 1000000, "--box", 50, "--dry-run")[1:]
+        output, errors = self.run_command("--num", 1000000, "--box-size", 50, "--dry-run")[1:]
         # 14 floats and an id for each of 1e18; in the file six floats and an id.
         self.assertIn(f"at most {64e18 / 2**60:.1f} EiB", output)
         self.assertIn(f"{32e18 / 2**60:.1f} EiB in", output)
         self.assertIn(f"need {64e18 / 2**60:.1f} EiB on", errors)
 
     def test_the_report(self):
-        output = self.succeed("--num", 16, "--box", 50, "--json", "report.json", "-v")
+        output = self.succeed("--num", 16, "--box-size", 50, "--json", "report.json", "-v")
         for words in (
             "Particles",
             "Redshift",
@@ -463,7 +463,7 @@ class Output(IcsCase):
             (16, 50000, r"up to 0\.00391 Mpc/h apart, .* rounding, (\S+) Mpc/h rms"),
             (16, 1000, None),
         ):
-            options = ["--num", num, "--box", box]
+            options = ["--num", num, "--box-size", box]
             _, exact = self.made(*options, "--double")
             status, _, errors = self.run_command(*options, "-q", "--json", "report.json")
             self.assertEqual(status, 0)
@@ -479,7 +479,7 @@ class Output(IcsCase):
                 self.assertEqual(warnings, [])
                 continue
             self.assertEqual(len(warnings), 1)
-            for expected in (f"--box {box:.10g}: ", "--double", words):
+            for expected in (f"--box-size {box:.10g}: ", "--double", words):
                 self.assertRegex(warnings[0], expected)
             if box == 50000:
                 predicted = float(re.search(words, warnings[0])[1])
@@ -487,7 +487,7 @@ class Output(IcsCase):
 
     @NEEDS_MPI
     def test_any_ranks_and_files_hold_the_same_particles(self):
-        options = ["--num", 13, "--box", 20, "--double", "-q"]
+        options = ["--num", 13, "--box-size", 20, "--double", "-q"]
         self.succeed(*options)
         _, reference = read(self.folder / "ics.hdf5")
         for ranks, files in ((3, 2), (2, 1), (1, 3)):
@@ -509,7 +509,7 @@ class Output(IcsCase):
 
 
 SEEDS = "0 to 9223372036854775807 are possible"
-# Options after --num 8 --box 10, and words of the message.
+# Options after --num 8 --box-size 10, and words of the message.
 OPTIONS = {
     "--num 0": ["--num", "0", "1 to 1000000"],
     "--num -4": ["--num", "-4"],
@@ -517,13 +517,13 @@ OPTIONS = {
     "--num many": ["--num", "many"],
     "--num 100000": ["--num", "100000", "PiB", "available"],
     "--num 1000000": ["--num", "1000000", "EiB", "available"],
-    "--box 0": ["--box", "0", "positive"],
-    "--box -5": ["--box", "-5", "positive"],
-    "--box inf": ["--box", "positive"],
-    "--box 1e200": ["--box", "1e+200", "mass"],
-    "--box 1e60": ["--box", "1e+60", "--double"],
-    "--box 1e-30": ["--box", "1e-30", "--double"],
-    "--box 1e-200": ["--box", "1e-200", "mass"],
+    "--box-size 0": ["--box-size", "0", "positive"],
+    "--box-size -5": ["--box-size", "-5", "positive"],
+    "--box-size inf": ["--box-size", "positive"],
+    "--box-size 1e200": ["--box-size", "1e+200", "mass"],
+    "--box-size 1e60": ["--box-size", "1e+60", "--double"],
+    "--box-size 1e-30": ["--box-size", "1e-30", "--double"],
+    "--box-size 1e-200": ["--box-size", "1e-200", "mass"],
     "--redshift 1e300": ["--redshift", "1e+300", "growth"],
     "--redshift 1e70": ["--redshift", "1e+70", "growth"],
     "--redshift -0.9999": ["--redshift", "-0.9999", "growth"],
@@ -546,24 +546,24 @@ OPTIONS = {
     "-o -": ["-o -", "standard output"],
     "--ns 9": ["spectral index", "9"],
     "--sigma8 0": ["--sigma8"],
-    "--power none.txt": ["none.txt", "No such file"],
-    "--power folder": ["folder"],
+    "--linear-power none.txt": ["none.txt", "No such file"],
+    "--linear-power folder": ["folder"],
     "--seed 9223372036854775808": ["--seed", "9223372036854775808", "out of range", SEEDS],
-    "--power good.txt --ns 1": ["--ns", "--power"],
-    "--power words.txt": ["words.txt", "line 3", "two"],
-    "--power one_column.txt": ["one_column.txt", "line 2"],
-    "--power falling.txt": ["falling.txt", "line 4", "ascend"],
-    "--power close.txt": ["close.txt", "line 3", "ascend"],
-    "--power steep.txt --sigma8 0.8": ["sigma8 inf", "longer table"],
-    "--power negative.txt": ["negative.txt", "line 2", "positive"],
-    "--power binary.txt": ["binary.txt", "line 2", "'0.2 \\x00\\x1b[2J'"],
-    "--power comma.txt": ["comma.txt", "line 2", "'0.2 10,5'"],
-    "--power exponent.txt": ["exponent.txt", "line 2", "'1 1.0+10'"],
-    "--power underscore.txt": ["underscore.txt", "line 1", "'1_000 2'"],
-    "--power short.txt": ["short.txt", "1 points"],
-    "--power empty.txt": ["empty.txt"],
-    "--power power.hdf5 -o power.hdf5": ["power.hdf5"],
-    "--power good.txt --json folder/../good.txt": ["--json", "good.txt", "is read"],
+    "--linear-power good.txt --ns 1": ["--ns", "--linear-power"],
+    "--linear-power words.txt": ["words.txt", "line 3", "two"],
+    "--linear-power one_column.txt": ["one_column.txt", "line 2"],
+    "--linear-power falling.txt": ["falling.txt", "line 4", "ascend"],
+    "--linear-power close.txt": ["close.txt", "line 3", "ascend"],
+    "--linear-power steep.txt --sigma8 0.8": ["sigma8 inf", "longer table"],
+    "--linear-power negative.txt": ["negative.txt", "line 2", "positive"],
+    "--linear-power binary.txt": ["binary.txt", "line 2", "'0.2 \\x00\\x1b[2J'"],
+    "--linear-power comma.txt": ["comma.txt", "line 2", "'0.2 10,5'"],
+    "--linear-power exponent.txt": ["exponent.txt", "line 2", "'1 1.0+10'"],
+    "--linear-power underscore.txt": ["underscore.txt", "line 1", "'1_000 2'"],
+    "--linear-power short.txt": ["short.txt", "1 points"],
+    "--linear-power empty.txt": ["empty.txt"],
+    "--linear-power power.hdf5 -o power.hdf5": ["power.hdf5"],
+    "--linear-power good.txt --json folder/../good.txt": ["--json", "good.txt", "is read"],
     "-o out.hdf5 --json ./out.hdf5": ["--json", "out.hdf5", "-o"],
     "-o out --json out.3.hdf5": ["--json", "out.3.hdf5", "-o"],
     "-o /dev/null": ["-o", "/dev/null", "a device"],
@@ -607,22 +607,22 @@ class BadInput(IcsCase):
         for words, message in OPTIONS.items():
             with self.subTest(words):
                 options = words.split()
-                base = [] if options[0] in ("--num", "--box") else ["--num", "8"]
-                base += ["--box", "10"] if options[0] != "--box" else ["--num", "8"]
+                base = [] if options[0] in ("--num", "--box-size") else ["--num", "8"]
+                base += ["--box-size", "10"] if options[0] != "--box-size" else ["--num", "8"]
                 self.assert_refused([*base, *options], *message)
 
     def test_what_is_needed_is_said(self):
-        self.assert_refused(["--box", "10"], "--num", "ics --help")
-        self.assert_refused(["--num", "10"], "--box", "ics --help")
+        self.assert_refused(["--box-size", "10"], "--num", "ics --help")
+        self.assert_refused(["--num", "10"], "--box-size", "ics --help")
 
     def test_a_good_table_with_comments(self):
-        self.succeed("--num", 4, "--box", 10, "--power", "good.txt", "-q", "-o", "made.hdf5")
+        self.succeed("--num", 4, "--box-size", 10, "--linear-power", "good.txt", "-q", "-o", "made.hdf5")
         self.succeed(
             "--num",
             4,
-            "--box",
+            "--box-size",
             10,
-            "--power",
+            "--linear-power",
             "good.txt",
             "--sigma8",
             0.7,
@@ -637,13 +637,13 @@ class BadInput(IcsCase):
     def test_a_table_that_begins_with_a_byte_order_mark(self):
         self.assertEqual((self.folder / "marked.txt").read_bytes()[:4], b"\xef\xbb\xbf0")
         made = [
-            self.made("--num", 4, "--box", 10, "--power", table)[1]["Coordinates"]
+            self.made("--num", 4, "--box-size", 10, "--linear-power", table)[1]["Coordinates"]
             for table in ("marked.txt", "good.txt")
         ]
         np.testing.assert_array_equal(*made)
 
     def test_a_table_that_does_not_cover_the_box_or_sigma8(self):
-        box = ["--num", 16, "--box", 200, "--json", "r.json", "-o", "made.hdf5", "--power"]
+        box = ["--num", 16, "--box-size", 200, "--json", "r.json", "-o", "made.hdf5", "--linear-power"]
         modes = "modes of 0.0314159 to 0.380898"  # 2 pi / L, and sqrt(3) * 7 times that
 
         def warnings(text, *more):
@@ -660,7 +660,7 @@ class BadInput(IcsCase):
             "k = 0.0314159 to 0.251327 h/Mpc along an axis; the table has 0.3 to 0.8\n", output
         )
         self.assertEqual(errors.count("\n"), 2)
-        self.assertEqual(errors.count("--power 't.txt': the table has k = 0.3 to 0.8 h/Mpc"), 2)
+        self.assertEqual(errors.count("--linear-power 't.txt': the table has k = 0.3 to 0.8 h/Mpc"), 2)
         self.assertIn(modes, errors)
         self.assertAlmostEqual(table["min_k"], 0.3)
         self.assertAlmostEqual(table["max_k"], 0.8)
@@ -675,20 +675,20 @@ class BadInput(IcsCase):
         _, table, errors = warnings("0.0315 1\n0.07 2\n5 1e-5\n")
         self.assertRegex(errors, rf"^[^\n]*{modes}[^\n]*\n$")
         self.assertEqual(warnings("0.01 9\n0.2 1\n5 1e-5\n")[2], "")
-        report = self.succeed("--num", 4, "--box", 10, "--dry-run", "-q", "--json", "-")
+        report = self.succeed("--num", 4, "--box-size", 10, "--dry-run", "-q", "--json", "-")
         self.assertIsNone(json.loads(report)["power_table"])
 
     def test_further_columns_are_left_out(self):
-        self.succeed("--num", 4, "--box", 10, "--power", "columns.txt", "-q", "-o", "made.hdf5")
+        self.succeed("--num", 4, "--box-size", 10, "--linear-power", "columns.txt", "-q", "-o", "made.hdf5")
 
     @obeys_modes
     def test_a_folder_that_may_not_be_written_to(self):
         (self.folder / "folder").chmod(0o500)
-        arguments = ["--num", "4", "--box", "10", "-o", "folder/ics.hdf5"]
+        arguments = ["--num", "4", "--box-size", "10", "-o", "folder/ics.hdf5"]
         self.assert_refused(arguments, "folder", launcher=AS_ANYBODY)
 
     def test_help_and_version(self):
-        self.assertIn("Usage: ics --num N --box L", self.succeed("--help"))
+        self.assertIn("Usage: ics --num N --box-size L", self.succeed("--help"))
         self.assertIn("zhalo", self.succeed("--version"))
 
 

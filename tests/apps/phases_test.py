@@ -12,7 +12,7 @@ ARGUMENTS = {
     "fof": [SNAPSHOT, "--membership", "-o", "out"],
     "knn": [SNAPSHOT, "-k", "16", "-o", "k.hdf5"],
     "density": [SNAPSHOT, "--grid", "256", "--interlace", "--power", "p.txt", "-o", "d.hdf5"],
-    "ics": ["--num", "128", "--box", "50", "-o", "i.hdf5"],
+    "ics": ["--num", "128", "--box-size", "50", "-o", "i.hdf5"],
 }
 ALWAYS = 0.1  # seconds that a run may spend between its phases, also on a busy machine
 

@@ -58,8 +58,8 @@ REFUSALS = {
         "snapshot_007 --grid 4 --box-size 1e300": ["1e+300", "32 bits"],
     },
     "ics": {
-        "--num 4 --box 50 --power power.txt --json power.txt": ["--json", "is read"],
-        "--num 4 --box 50 -o out.hdf5 --json out.hdf5": ["--json", "-o"],
+        "--num 4 --box-size 50 --linear-power power.txt --json power.txt": ["--json", "is read"],
+        "--num 4 --box-size 50 -o out.hdf5 --json out.hdf5": ["--json", "-o"],
     },
 }[PROGRAM.name]
 

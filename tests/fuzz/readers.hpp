@@ -53,7 +53,7 @@ struct QueryPointsReading : Reading {
 };
 QueryPointsReading read_points(const std::string& path);
 
-/// As ics --power.
+/// As ics --linear-power.
 struct TableReading : Reading {
   std::optional<LinearPower> power;
 };
