@@ -32,7 +32,7 @@ struct PairOfLeaves {
 };
 
 /// Some particles of the leaf that walks, from `first` on, near the leaf that it meets.
-struct NearParticles {
+struct NearOtherLeaf {
   PairOfLeaves leaves;
   LocalIndex first;
   std::uint32_t bits;
@@ -63,7 +63,7 @@ struct StagedScratch {
   NearList<Lanes> near_leaves;
   StageList<PairOfLeaves> connected_pairs;
   StageList<PairOfLeaves> pairs;
-  StageList<NearParticles> near_particles;
+  StageList<NearOtherLeaf> near_particles;
   StageList<NearEachOther> near_each_other;
   StageList<FriendsOfOne> friends;
 };
@@ -215,7 +215,7 @@ struct StagedLink : FindNearLeaves<Lanes, StagedScratch<Lanes>> {
 
   template <class Metric>
   void find_near_particles(const Lanes& lanes, const Metric& metric, const PairOfLeaves& pair,
-                           StageList<NearParticles>& found) const {
+                           StageList<NearOtherLeaf>& found) const {
     const TreeView<Real>& tree = fof.walkers.tree;
     Corners<Lanes> box;
     this->broadcast_box(lanes, fof.tree, pair.met, box);
@@ -238,7 +238,7 @@ struct StagedLink : FindNearLeaves<Lanes, StagedScratch<Lanes>> {
   }
 
   template <class Metric>
-  void find_near_each_other(const Lanes& lanes, const Metric& metric, const NearParticles& near,
+  void find_near_each_other(const Lanes& lanes, const Metric& metric, const NearOtherLeaf& near,
                             StageList<NearEachOther>& found) const {
     Corners<Lanes> box;
     this->broadcast_box(lanes, fof.walkers.tree, near.leaves.walking, box);

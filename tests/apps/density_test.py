@@ -633,6 +633,7 @@ PICTURE_OPTIONS = {
     "--image map.jpg": ["--image", "map.jpg", ".png"],
     "--pixels 5": ["--pixels", "100 to 10000"],
     "--min-size 5": ["--min-size", "--haloes"],
+    "--min-halo 5": ["there is no option --min-halo", "--min-size"],
     "--power p.txt --files 2": ["--files", "no field", "-o"],
     "--image map.png --master": ["--master", "no field", "-o"],
     "--haloes bare_groups.hdf5 --min-size -5": ["--min-size is -5", "negative"],

@@ -524,6 +524,8 @@ OPTIONS = {
     "--box-size 1e60": ["--box-size", "1e+60", "--double"],
     "--box-size 1e-30": ["--box-size", "1e-30", "--double"],
     "--box-size 1e-200": ["--box-size", "1e-200", "mass"],
+    "--box 5": ["there is no option --box", "--box-size"],
+    "--power good.txt": ["there is no option --power", "--linear-power"],
     "--redshift 1e300": ["--redshift", "1e+300", "growth"],
     "--redshift 1e70": ["--redshift", "1e+70", "growth"],
     "--redshift -0.9999": ["--redshift", "-0.9999", "growth"],
