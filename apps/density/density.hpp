@@ -38,6 +38,7 @@ struct Options : app::CommonOptions {
   std::vector<int> types{1};
   bool by_number = false;
   bool interlaced = false;
+  std::optional<int> redshift_axis;  ///< positions are in redshift space along it
   std::optional<Compensation>
       compensation;  ///< none given: see field_compensation() and power_compensation()
 
@@ -91,6 +92,7 @@ struct Plan : app::CommonPlan {
   Index num_particles = 0;
   bool double_positions = false;
   Grid grid;
+  std::optional<io::RedshiftSpace> redshift_space;
   std::string decomposition;
   double depth = 0;  ///< of the layer that is shown
   app::Estimate<double> estimate;

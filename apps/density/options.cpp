@@ -20,6 +20,7 @@ struct RawOptions : app::RawCommonOptions {
   std::string window = "cic";
   std::string weights = "mass";
   std::optional<std::string> compensation;
+  std::optional<std::string> redshift_axis;
   std::optional<std::string> bins;
   std::optional<std::string> multipoles;
   std::optional<std::string> axis;
@@ -48,6 +49,8 @@ void add_field_options(app::CommandLine& command, Options& options, RawOptions& 
                      "NAME");
   command.add_option("--types", raw.types, "Particle types, such as 1 or 0,1,4 [1]", "T,..");
   command.add_option("--weights", raw.weights, "What is counted: mass or number [mass]", "WHICH");
+  command.add_option("--redshift-space", raw.redshift_axis,
+                     "Move positions along x, y or z by velocities: s = x + v / (a H)", "AXIS");
   command.add_flag("--interlace", options.interlaced,
                    "Paint twice, half a cell apart, against aliasing");
   command.add_option_or_bare(
@@ -100,6 +103,7 @@ void take_field(const RawOptions& raw, Options& options) {
       {{"ngp", Window::ngp}, {"cic", Window::cic}, {"tsc", Window::tsc}, {"pcs", Window::pcs}});
   options.by_number =
       app::choice<bool>("--weights", raw.weights, {{"mass", false}, {"number", true}});
+  if (raw.redshift_axis) options.redshift_axis = axis_of("--redshift-space", *raw.redshift_axis);
 }
 
 /// A word behind --compensate is taken for its own, also if it is the snapshot.

@@ -45,6 +45,8 @@ io::FieldRecord describe_field(const Plan& plan, const PaintReport& painted) {
                   {"Interlaced", Index{options.interlaced ? 1 : 0}},
                   {"Compensation", std::string(name_of(field_compensation(options)))},
                   {"Mean", painted.mean()}};
+  if (options.redshift_axis)
+    record.notes.push_back({"RedshiftSpace", std::string(1, axis_names[*options.redshift_axis])});
   record.parameters = {{"Types", options.types},
                        {"NumParticles", painted.num_particles},
                        {"Precision", std::string(plan.double_positions ? "float64" : "float32")}};
@@ -86,6 +88,9 @@ std::string header_of(const Plan& plan, const PaintReport& painted, const PowerS
   const Vec3d& side = plan.grid.box.length;
   line(fmt::format("{}^3 cells in a box of {:.10g} x {:.10g} x {:.10g} {}", options.grid, side[0],
                    side[1], side[2], unit));
+  if (options.redshift_axis)
+    line(fmt::format("redshift space: {0} + v_{0} / (a H), the box is periodic",
+                     axis_names[*options.redshift_axis]));
   line(fmt::format("window {}; compensation: {}", window_text(options),
                    name_of(power_compensation(options))));
   line(

@@ -220,6 +220,10 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.double_positions = app::needs_double(plan.snapshot, sources.types);
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
+  if (const auto axis = options.redshift_axis) {
+    plan.redshift_space = io::redshift_space(plan.snapshot, *axis);
+    plan.redshift_space->side = plan.grid.box.length[*axis];
+  }
   plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
   context.comm.together([&] { check_haloes(sources.haloes, options, plan); });

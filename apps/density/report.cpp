@@ -22,13 +22,18 @@ std::string compensation_text(Compensation compensation) {
 /// Null if there is none.
 Json path_json(const std::string& path) { return path.empty() ? Json(nullptr) : Json(path); }
 
+/// "x", "y" or "z"; null for -1.
+Json axis_json(int axis) {
+  return axis < 0 ? Json(nullptr) : Json(std::string(1, axis_names[axis]));
+}
+
 Json json_of(const Options& options) {
   const bool is_log = options.bins.spacing == BinSpacing::logarithmic;
-  const int axis = options.multipole_axis;
   return {{"grid", options.grid},
           {"window", zhalo::name_of(options.window)},
           {"types", options.types},
           {"weights", options.by_number ? "number" : "mass"},
+          {"redshift_space", axis_json(options.redshift_axis.value_or(-1))},
           {"interlaced", options.interlaced},
           {"field_compensation", name_of(field_compensation(options))},
           {"power_compensation", name_of(power_compensation(options))},
@@ -38,7 +43,7 @@ Json json_of(const Options& options) {
           {"bins_per_decade", is_log ? Json(options.bins.per_decade) : Json(nullptr)},
           {"k_min", options.bins.k_min},
           {"k_max", options.bins.k_max},
-          {"multipoles", axis < 0 ? Json(nullptr) : Json(std::string(1, axis_names[axis]))},
+          {"multipoles", axis_json(options.multipole_axis)},
           {"image", path_json(options.image)},
           {"haloes", path_json(options.haloes)}};
 }
@@ -60,6 +65,14 @@ std::string field_lines(const Plan& plan) {
   return text + line("", "{}", compensation_text(field_compensation(options)));
 }
 
+std::string redshift_line(const Plan& plan) {
+  const io::Units& units = plan.snapshot.units;
+  const double per_km_per_s =
+      plan.redshift_space->length_per_velocity * 1e5 / units.velocity_in_cm_per_s;
+  return line("Positions", "in redshift space along {}: {:.6g} {} for 1 km/s",
+              axis_names[plan.redshift_space->axis], per_km_per_s, units.length_name());
+}
+
 app::Rows plan_rows(const Plan& plan, bool verbose) {
   const Options& options = plan.options;
   const app::Row division{verbose ? line("Division", "{}", plan.decomposition) : "",
@@ -71,6 +84,7 @@ app::Rows plan_rows(const Plan& plan, bool verbose) {
             fmt::join(options.types, ", "), options.by_number ? "number" : "mass"),
        {{"num_particles", plan.num_particles}}},
       {app::left_out_line(plan.snapshot, options.types, "--types", options.types)},
+      {plan.redshift_space ? redshift_line(plan) : ""},
       {field_lines(plan)},
       app::box_row("Box", plan.grid.box, plan.snapshot.units.length_name()),
       {options.power.empty()

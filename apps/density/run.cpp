@@ -134,8 +134,10 @@ template <class Real>
 Made load_and_paint(const Context& context, const Sources& sources, const Plan& plan) {
   const auto loaded = [&] {
     const ScopedTimer timer(context.timers, "read");
-    const io::LoadOptions wanted{
-        .velocities = false, .ids = false, .masses = !plan.options.by_number};
+    const io::LoadOptions wanted{.velocities = false,
+                                 .ids = false,
+                                 .masses = !plan.options.by_number,
+                                 .redshift_space = plan.redshift_space};
     return io::load_particles<Real>(context, sources.particles, plan.options.types, wanted);
   }();
   check_masses(context, loaded.particles, plan);

@@ -60,6 +60,7 @@ Json json_of(const io::Cosmology& c) {
           {"omega_lambda", c.omega_lambda},
           {"omega_baryon", c.omega_baryon},
           {"omega_cdm", c.omega_cdm},
+          {"hubble_ratio", c.hubble_ratio},
           {"critical_density", c.critical_density}};
 }
 

@@ -10,7 +10,7 @@ import shutil
 
 import h5py
 import numpy as np
-from command_case import NEEDS_MPI, PROGRAM, SNAPSHOTS, launcher, shows_results
+from command_case import NEEDS_MPI, PROGRAM, SNAPSHOTS, SWIFT, launcher, shows_results
 from density_case import (
     GADGET,
     DensityCase,
@@ -284,6 +284,58 @@ class Spectra(DensityCase):
                 self.assertEqual(table["modes"][row], inside.sum())
                 np.testing.assert_allclose(table["P"][row], power_of[inside].mean(), rtol=1e-5)
                 np.testing.assert_allclose(table["k_mean"][row], k[inside].mean(), rtol=1e-7)
+
+    def test_redshift_space(self):
+        """Multipoles of the positions that numpy moves: by H of the parameters, and by SWIFT's."""
+        n = 24
+        path, pos, box = self.real(0)
+        with h5py.File(path) as file:
+            a = file["Header"].attrs["Time"]
+            given = file["Parameters"].attrs
+            matter, lambda_ = given["Omega0"], given["OmegaLambda"]
+            velocity = file["PartType1/Velocities"][:, 1] * np.sqrt(a)
+        rate = 100 * np.sqrt(matter / a**3 + (1 - matter - lambda_) / a**2 + lambda_)
+        self.assert_in_redshift_space(path, pos, velocity / (a * rate), box, n)
+
+        path = SWIFT / "snap_0000.hdf5"
+        with h5py.File(path) as file:
+            a = file["Header"].attrs["Scale-factor"]
+            rate = file["Cosmology"].attrs["H [internal units]"]  # km/s/Mpc
+            pos = file["PartType1/Coordinates"][:]
+            velocity = file["PartType1/Velocities"][:, 1]
+            box = file["Header"].attrs["BoxSize"][0]
+        text = self.assert_in_redshift_space(path, pos, velocity / (a * rate), box, n)
+        self.assertIn(f"redshift space along y: {1 / (a * rate)[0]:.4g}", text)
+
+    def assert_in_redshift_space(self, path, pos, shift, box, n):
+        moved = pos.astype(np.float64)
+        moved[:, 1] = (moved[:, 1] + shift) % box
+        how = ("--redshift-space", "y", "--multipoles", "y", "--compensate", "none")
+        text = self.succeed(path, "--grid", n, "--power", "pk.txt", "-o", "moved.hdf5", *how)
+        expected = power(self.overdensity_modes(moved, box, n), n, box, axis=1)
+        table = self.assert_table("pk.txt", expected, rtol=1e-4)
+        for i, pole in enumerate(expected[3]):
+            np.testing.assert_allclose(
+                table[f"P_{2 * i}"], pole, rtol=1e-4, atol=1e-4 * expected[1].max()
+            )
+        self.assertIn("redshift space: y + v_y / (a H)", (self.folder / "pk.txt").read_text())
+        with h5py.File(self.folder / "moved.hdf5") as file:
+            self.assertEqual(file["Density"].attrs["RedshiftSpace"], b"y")
+        return text
+
+    def test_redshift_space_needs_velocities_and_a_cosmology(self):
+        snapshot = self.snapshot({1: 100})
+        arguments = ["snapshot_007", "--grid", 8, "--redshift-space", "z"]
+        snapshot.write(self.folder / "snapshot_007", velocities=False)
+        self.assert_refused(arguments, "no velocities of particle type 1", "redshift space")
+        snapshot.write(self.folder / "snapshot_007")
+        with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
+            file["PartType1/Velocities"][17, 2] = np.nan
+        self.assert_refused(arguments, "particle 17 of type 1", "velocity", "not finite")
+        snapshot.write(self.folder / "snapshot_007")
+        with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
+            file["Header"].attrs["ComovingIntegrationOn"] = np.int32(0)
+        self.assert_refused(arguments, "not of a cosmological run")
 
     def test_units(self):
         """In brackets where they are no word; comoving only in a cosmology."""
@@ -579,6 +631,7 @@ OPTIONS = {
     "--window top": ["--window", "top", "ngp, cic, tsc, pcs"],
     "--weights light": ["--weights", "light", "mass, number"],
     "--types 5": ["type 5", "types 0, 1"],
+    "--redshift-space q": ["--redshift-space", "q", "x, y, z"],
     "--types dark": ["--types", "dark"],
     "--compensate all": ["--compensate", "all", "none, window, shot-noise"],
     "--power p.txt --bin-width 1e-9": [

@@ -35,11 +35,26 @@ void check_types(const SnapshotInfo& info, const std::vector<int>& types);
 std::vector<TypeRange> ranges_of(const SnapshotInfo& info, const std::vector<int>& types,
                                  Share share);
 
+/// Positions as a distant observer infers them from redshifts, along one axis:
+///   s = x + v / (a H), with the peculiar velocity v (Kaiser 1987, MNRAS 227, 1)
+struct RedshiftSpace {
+  int axis = 2;
+  double length_per_velocity = 0;  ///< 1 / (a H), in the snapshot's units
+  /// Positions within [0, side) are wrapped to it when they have moved. None: they are not.
+  std::optional<double> side{};
+};
+
+/// H is the header's (SWIFT), or follows from its a, Omega_m and Omega_Lambda, for a cosmological
+/// constant without radiation. The side is that of a periodic box. InputError for an axis other
+/// than 0, 1 and 2, for a run that is not cosmological, and for a header without these numbers.
+RedshiftSpace redshift_space(const SnapshotInfo& info, int axis);
+
 /// The columns to load besides positions.
 struct LoadOptions {
   bool velocities = true;
   bool ids = true;
   bool masses = true;
+  std::optional<RedshiftSpace> redshift_space{};  ///< of the positions; none: as in the file
   /// Only positions are there when load_particles() returns. A thread of its own reads the other
   /// columns, while the caller works with the positions. LoadedParticles::wait_for_columns() waits
   /// for them. Before that the caller may use zhalo's files, but call HDF5 itself only if HDF5 is
@@ -90,8 +105,9 @@ struct LoadedParticles {
 
 /// Reads this rank's equal share of all particles of `types`. Velocities are peculiar, in the
 /// file's unit. Velocities or ids are left out if one of the types has none. Collective: an error
-/// on one rank is an error on all. InputError as check_types(), and if masses are to be loaded but
-/// a type has none.
+/// on one rank is an error on all. InputError as check_types(), if masses or redshift space are
+/// wanted but a type has no masses or velocities, and for redshift space also if a velocity is not
+/// finite.
 template <class Real>
 LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot,
                                      const std::vector<int>& types,

@@ -33,6 +33,7 @@ struct Cosmology {
   std::optional<double> omega_lambda;
   std::optional<double> omega_baryon;
   std::optional<double> omega_cdm;
+  std::optional<double> hubble_ratio;  ///< H(a) / H0, where the file has both (SWIFT)
   /// At redshift zero, in the file's own units of mass and length and with the file's own powers of
   /// h. A comoving mean density is Omega times this.
   std::optional<double> critical_density;

@@ -60,10 +60,10 @@ void pass(Archive& archive, std::vector<T>& values) {
 }
 
 void pass(Archive& archive, Cosmology& cosmology) {
-  auto& [scale_factor, redshift, hubble, matter, lambda, baryon, cdm, critical_density, source] =
-      cosmology;
-  pass_each(archive, scale_factor, redshift, hubble, matter, lambda, baryon, cdm, critical_density,
-            source);
+  auto& [scale_factor, redshift, hubble, matter, lambda, baryon, cdm, ratio, critical_density,
+         source] = cosmology;
+  pass_each(archive, scale_factor, redshift, hubble, matter, lambda, baryon, cdm, ratio,
+            critical_density, source);
 }
 void pass(Archive& archive, Units& units) {
   auto& [length, mass, velocity, h_free, assumed] = units;

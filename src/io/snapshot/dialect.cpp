@@ -88,6 +88,8 @@ void overlay(Cosmology& cosmology, const Cosmology& over) {
   overlay(cosmology.omega_lambda, over.omega_lambda);
   overlay(cosmology.omega_baryon, over.omega_baryon);
   overlay(cosmology.omega_cdm, over.omega_cdm);
+  if (over.scale_factor || over.omega_matter || over.omega_lambda) cosmology.hubble_ratio.reset();
+  overlay(cosmology.hubble_ratio, over.hubble_ratio);
 }
 
 void forget_cosmology(const InputFile& file, SnapshotInfo& info) {

@@ -11,6 +11,7 @@
 #include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
 #include "src/io/snapshot/column_reading.hpp"
+#include "src/io/snapshot/redshift_space.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -132,9 +133,12 @@ class Loader {
   Loader(const Exec& exec, const Snapshot& snapshot, LoadedParticles<Real>& out)
       : exec_(exec), snapshot_(snapshot), out_(out) {}
 
-  void add_positions(const TypeRange& range, Index number) {
-    const auto read = [snapshot = snapshot_, range](Index row, Span<Real> xyz) {
-      snapshot.read_positions(range.type, range.first + row, xyz);
+  void add_positions(const TypeRange& range, Index number,
+                     const std::optional<RedshiftSpace>& space) {
+    const auto read = [snapshot = snapshot_, range, space](Index row, Span<Real> xyz) {
+      const TypeRange rows{range.type, range.first + row, xyz.size() / 3};
+      snapshot.read_positions(rows.type, rows.first, xyz);
+      if (space) move_to_redshift_space(snapshot, *space, rows, xyz);
     };
     out_.real_columns.push_back(
         ColumnReading(ColumnReading::When::at_once)
@@ -238,12 +242,22 @@ void check_masses(const SnapshotInfo& info, const std::vector<int>& types) {
   }
 }
 
+void check_velocities(const SnapshotInfo& info, const std::vector<int>& types) {
+  for (const int type : types) {
+    if (info.types[static_cast<std::size_t>(type)].has_velocities) continue;
+    throw InputError(
+        fmt::format("'{}' has no velocities of particle type {}, which move it in redshift space",
+                    info.path, type));
+  }
+}
+
 template <class Real>
 LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapshot,
                                  const std::vector<int>& types, const LoadOptions& options) {
   const SnapshotInfo& info = snapshot.info();
   check_types(info, types);
   if (options.masses) check_masses(info, types);
+  if (options.redshift_space) check_velocities(info, types);
   Index total = 0;
   for (const int type : types) total += info.types[static_cast<std::size_t>(type)].count;
 
@@ -261,7 +275,7 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
       options.in_background ? ColumnReading::When::in_background : ColumnReading::When::at_once);
   Loader<Real> loader(context.exec, snapshot, loaded);
   for (std::size_t i = 0; i < loaded.ranges.size(); ++i)
-    loader.add_positions(loaded.ranges[i], static_cast<Index>(i));
+    loader.add_positions(loaded.ranges[i], static_cast<Index>(i), options.redshift_space);
   for (std::size_t i = 0; i < loaded.ranges.size(); ++i) {
     ParticleSegment<Real>& segment = loaded.particles.segments[i];
     if (loaded.has_velocities) loader.add_velocities(loaded.ranges[i], segment);

@@ -17,6 +17,9 @@ void read_swift_cosmology(const InputFile& file, Cosmology& cosmology) {
   cosmology.omega_baryon = value("Omega_b");
   cosmology.omega_cdm = value("Omega_cdm");
   cosmology.redshift = value("Redshift");
+  const auto now = positive(value("H [internal units]"));
+  const auto today = positive(value("H0 [internal units]"));
+  if (now && today) cosmology.hubble_ratio = *now / *today;
 }
 
 void read_swift_density(const InputFile& file, const Units& units, Cosmology& cosmology) {
