@@ -32,12 +32,13 @@ int threads_from_environment() {
   return error == std::errc() && whole && threads > 0 ? threads : 0;
 }
 
-int threads_of(const ExecRequest& request, int fair) {
+/// 0: the fair share.
+int threads_wanted(const ExecRequest& request) {
   const int wanted = request.threads < 0 ? threads_from_environment() : request.threads;
   if (wanted > max_threads)
     throw InputError(
         fmt::format("number of threads is {} (must be at most {})", wanted, max_threads));
-  return wanted > 0 ? wanted : fair;
+  return wanted;
 }
 
 Exec choose_here(const ExecRequest& request, int node_rank, int fair) {
@@ -47,9 +48,10 @@ Exec choose_here(const ExecRequest& request, int node_rank, int fair) {
   validate(!on_host || !names_device,
            "device {} is asked for, and the host as the processor; ask for one of them",
            request.device);
+  const int threads = threads_wanted(request);
   const int devices = on_host ? 0 : query_devices().num_devices;
   const bool needs_device = names_device || request.processor == Processor::cuda;
-  if (!needs_device && devices == 0) return host_exec(threads_of(request, fair));
+  if (!needs_device && devices == 0) return host_exec(threads > 0 ? threads : fair);
   const int turn = devices > 0 ? node_rank % devices : 0;
   return cuda_exec(request.device < 0 ? turn : request.device);
 }

@@ -90,9 +90,11 @@ void RowSearch<Real>::prepare() {
   search_.work = work_.data();
   if (context_.comm.size() > 1) fetcher_.emplace(context_, particles, search_, input_.columns);
   chunks_.emplace(exec, search_.queries);
-  statistics_.num_wrapped = input_.domain->num_wrapped();
-  statistics_.num_particles = input_.of(input_.species.targets).extent.range.total;
-  statistics_.num_queries = input_.of(input_.species.queries).extent.range.total;
+  const auto& [queries, targets] = input_.species;
+  statistics_.num_wrapped = input_.of(targets).extent.num_wrapped;
+  if (queries != targets) statistics_.num_wrapped += input_.of(queries).extent.num_wrapped;
+  statistics_.num_particles = input_.of(targets).extent.range.total;
+  statistics_.num_queries = input_.of(queries).extent.range.total;
 }
 
 template <class Real>

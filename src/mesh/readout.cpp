@@ -13,7 +13,8 @@ namespace {
 template <class T>
 void validate_fields(const Communicator& comm, const std::vector<const Field<T>*>& fields,
                      Window window, int dimensions) {
-  validate(!fields.empty(), "no field to read (give at least one)");
+  validate(!fields.empty() && std::find(fields.begin(), fields.end(), nullptr) == fields.end(),
+           "no field to read, or a null pointer for one (give at least one field)");
   validate_window(window);
   const Decomposition& decomposition = fields.front()->decomposition();
   validate_mesh(comm, decomposition, dimensions);

@@ -25,8 +25,9 @@ enum {
   ZHALO_OTHER_ERROR = 6,  ///< anything else, such as a bug of zhalo
 };
 
-/// The message of the last call of this thread: what is wrong, on which rank, and what to do. Empty
-/// if that call succeeded. Never null. Valid until the thread's next call of zhalo.
+/// The message of this thread's last call that returns a status: what is wrong, on which rank, and
+/// what to do. Empty if that call succeeded. Never null. Valid until the thread's next call of
+/// zhalo.
 const char* zhalo_last_error(void);
 
 // ---- Context ------------------------------------------------------------------------------------

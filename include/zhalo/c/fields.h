@@ -112,7 +112,8 @@ typedef struct zhalo_power_report {
 /// Measures the power spectrum of the overdensity of all particles, in bins of one fundamental
 /// (2 pi over the longest length) up to the Nyquist frequency. The box has three periodic
 /// dimensions. `bins` has room for `room` bins: half of the largest number of cells of an axis is
-/// enough. All ranks get all bins. `report` may be null. Collective. ZHALO_INPUT_ERROR for such a
+/// enough. All ranks get the same bins, which other numbers of ranks and devices round otherwise.
+/// `report` may be null. Collective. ZHALO_INPUT_ERROR for such a
 /// box, grid or room, and for options that differ between ranks.
 int zhalo_power_spectrum(const zhalo_domain* domain, const zhalo_power_options* options,
                          zhalo_power_bin* bins, int64_t room, zhalo_power_report* report);

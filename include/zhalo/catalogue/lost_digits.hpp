@@ -13,7 +13,8 @@ struct LostDigits {
   Of of = Of::masses;    ///< the number's column; a mass costs digits of all properties
   Index num_groups = 0;  ///< over all ranks
   double largest = 0;    ///< of all particles: the mass, extent or velocity (Catalogue::largest)
-  /// Of these groups, the most that one has: its mean mass, largest radius or rms velocity.
+  /// Of these groups, the most that one has: its mean mass, largest radius or rms velocity (with
+  /// the dispersion of three axes, in 2-D, too).
   double typical = 0;
 };
 

@@ -38,8 +38,9 @@ std::string describe_memory_limit();
 /// that is large enough, those that were allocated first before others. A repeated call then finds
 /// each of its buffers where it was the first time, and allocates nothing.
 ///
-/// Thread-safe. The functions of its Source decide whether it serves host or device memory. It must
-/// outlive its blocks. Buffers ensure this by sharing ownership of the pool.
+/// Thread-safe, but for release() while another thread uses what kept() has returned. The functions
+/// of its Source decide whether it serves host or device memory. It must outlive its blocks.
+/// Buffers ensure this by sharing ownership of the pool.
 class MemoryPool {
  public:
   /// Functions that allocate and free. `allocate` returns nullptr if there is no more memory.

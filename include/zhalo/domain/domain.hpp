@@ -49,8 +49,8 @@ template <class Real>
 class Domain {
  public:
   /// Collective. Throws InputError for positions and boxes that friends_of_friends() refuses, for
-  /// weights of 0 or, in all, of 2^62 and more, and if the ranks give different boxes or lengths,
-  /// or only some of them give weights; OutOfMemory.
+  /// weights of 0 or, with several ranks, of 2^62 and more in all, and if the ranks give different
+  /// boxes or lengths, or only some of them give weights; OutOfMemory.
   Domain(const Context& context, const Particles<Real>& particles, const Box& box,
          const DomainOptions& options = {});
   /// The same for several species, at least one. All ranks give the same number of species.

@@ -188,10 +188,31 @@ struct ReducedSearch {
   NeighbourSearch search;
 
   /// Writes the results to memory of the caller (of the Exec): one element per query of this rank,
-  /// in the order of NeighbourLists::put().
+  /// in the order of NeighbourLists::put(). InputError for another number of elements. Collective.
   template <class Functor, class... Columns>
   KnnStatistics into(Span<typename Reduction<Functor, Columns...>::template Result<Real>> result,
                      const Reduction<Functor, Columns...>& whole) {
+    return together(context.comm, [&] {
+      if (result.size() != targets.num_queries())
+        throw InputError("the memory for reduced values must have one element for each query");
+      return reduce(result, whole);
+    });
+  }
+
+  template <class Functor, class... Columns>
+  auto run(const Reduction<Functor, Columns...>& whole) {
+    using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
+    return together(context.comm, [&] {
+      Buffer<Result> result(context.exec, targets.num_queries(), "reduced neighbours");
+      reduce(result.span(), whole);
+      return result;
+    });
+  }
+
+ private:
+  template <class Functor, class... Columns>
+  KnnStatistics reduce(Span<typename Reduction<Functor, Columns...>::template Result<Real>> result,
+                       const Reduction<Functor, Columns...>& whole) {
     using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
     add_columns(search, targets.num_particles(), whole);
     const PhaseTimer timer(context, "reduce");
@@ -206,16 +227,6 @@ struct ReducedSearch {
       lists.put(values.data(), static_cast<Index>(sizeof(Result)), result.data());
     }
     return lists.statistics();
-  }
-
-  template <class Functor, class... Columns>
-  auto run(const Reduction<Functor, Columns...>& whole) {
-    using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
-    return together(context.comm, [&] {
-      Buffer<Result> result(context.exec, targets.num_queries(), "reduced neighbours");
-      into(result.span(), whole);
-      return result;
-    });
   }
 };
 

@@ -169,9 +169,11 @@ struct FilterMode {
 
 /// Multiplies each mode by the real number factor(k). `factor` is your own trivially copyable
 /// functor with ZHALO_HD double operator()(const Vec3d& k) const. k is in radians per unit of
-/// length. As with for_each(), nvcc must have compiled the file if the Exec is a device.
+/// length. As with for_each(), nvcc must have compiled the file if the Exec is a device. InputError
+/// for a box without three lengths.
 template <class T, class F>
 void filter(const Context& context, Modes<T>& modes, F factor) {
+  for (int axis = 0; axis < 3; ++axis) fundamental(modes.decomposition().grid(), axis);
   const FilterMode<T, F> each{modes.layout(), modes.decomposition().grid(), modes.span().data(),
                               factor};
   for_each(context.exec, modes.layout().index_box.size(), each);

@@ -193,7 +193,17 @@ void check_types(const Catalogue& catalogue, const SnapshotInfo& snapshot, const
 
 /// Rows and ids must be those of all ranks in the order of the ranks: files hold them so.
 void check_rows(const Communicator& comm, const Catalogue& catalogue, Index num_ids) {
-  const auto rows = static_cast<Index>(catalogue.length.size());
+  const std::size_t num = catalogue.length.size();
+  const std::size_t by_type = num * static_cast<std::size_t>(std::max(catalogue.num_types, 0));
+  if (catalogue.label.size() != num || catalogue.offset.size() != num ||
+      catalogue.properties.size() != num || catalogue.length_by_type.size() != by_type ||
+      catalogue.mass_by_type.size() != by_type)
+    throw InputError(fmt::format(
+        "the catalogue has {} rows, but {} labels, {} offsets, {} properties, and {} "
+        "lengths and {} masses by type, of which there are {}",
+        num, catalogue.label.size(), catalogue.offset.size(), catalogue.properties.size(),
+        catalogue.length_by_type.size(), catalogue.mass_by_type.size(), catalogue.num_types));
+  const auto rows = static_cast<Index>(num);
   const Index before = comm.exclusive_sum(rows), total = comm.sum(rows);
   const Index members =
       comm.sum(std::accumulate(catalogue.length.begin(), catalogue.length.end(), Index{0}));

@@ -32,6 +32,10 @@ void check_header(const SnapshotHeader& header) {
   check(header.length_in_cm, "unit of length");
   check(header.mass_in_g, "unit of mass");
   check(header.velocity_in_cm_per_s, "unit of velocity");
+  for (const double omega : {header.omega_matter, header.omega_lambda, header.omega_baryon}) {
+    if (!std::isfinite(omega))
+      throw InputError(fmt::format("an Omega of a snapshot is {} (must be finite)", omega));
+  }
 }
 
 template <class Real>
