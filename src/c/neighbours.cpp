@@ -264,10 +264,10 @@ int zhalo_compute_from_neighbours(const zhalo_domain* domain, const zhalo_partic
     const auto& particles = search.domain;
     const KnnOptions nearest = knn_options(given.options);
     const QuantityOptions wanted = quantity_options(given.options);
-    // It decides which columns are brought, together.
-    validate_equal(particles.context().comm,
-                   {static_cast<Index>(wanted.quantity), static_cast<Index>(wanted.kernel)},
-                   "the quantity of neighbours");
+    // They decide which columns the ranks bring together.
+    validate(are_equal(particles.context().comm,
+                       {static_cast<Index>(wanted.quantity), static_cast<Index>(wanted.kernel)}),
+             "the ranks do not want the same quantities; give all ranks the same");
     return search.run(
         needs_of(wanted.quantity),
         [&](const KnnSpecies& species) {

@@ -141,6 +141,21 @@ static void check_columns(const zhalo_context* context) {
   EXPECT(domain == NULL);
 }
 
+/// Quantities need other columns of the particles, which ranks bring together.
+static void check_quantities(const zhalo_context* context) {
+  zhalo_domain* domain = NULL;
+  const zhalo_particles particles = particles_of_rank();
+  EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain));
+  double values[num];
+  zhalo_neighbour_options options = {.k = 2, .quantity = ZHALO_DENSITY};
+  EXPECT_OK(zhalo_compute_from_neighbours(domain, &particles, &options, values, num));
+  if (rank == size - 1) options.quantity = ZHALO_KTH_RADIUS;
+  if (size > 1)
+    EXPECT_ERROR(zhalo_compute_from_neighbours(domain, &particles, &options, values, num),
+                 ZHALO_INPUT_ERROR, "same quantities");
+  zhalo_domain_destroy(domain);
+}
+
 /// A context that outlived MPI: an error on each rank, and no abort. The caller's own error stays.
 static int is_useless_after_mpi(zhalo_context* context, zhalo_domain* domain) {
   zhalo_groups* groups = NULL;
@@ -321,6 +336,7 @@ int main(int argc, char** argv) {
   if (size > 1) check_columns_of_some_ranks(context);
   check_precisions(context);
   check_nothing_in_float(context);
+  check_quantities(context);
   const zhalo_particles particles = particles_of_rank();
   zhalo_domain* domain = NULL;
   EXPECT_OK(zhalo_domain_create(context, &particles, 1, &unit_box, NULL, &domain));

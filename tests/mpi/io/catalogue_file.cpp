@@ -187,6 +187,33 @@ TEST_CASE("rows and ids that are not those of all ranks are refused") {
   CHECK_THROWS_WITH(write(), Catch::Contains("10 in all, where 11 are announced"));
 }
 
+TEST_CASE("a catalogue whose columns do not have the same rows is refused") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "lengths");
+  const World world;
+  const auto share = [&](Index total) { return share_of(total, comm.rank(), comm.size()); };
+  const bool is_last = comm.rank() == comm.size() - 1;
+  const auto error = [&](const auto& change) {
+    Catalogue catalogue = table_of(world, share(world.num_groups));
+    if (is_last) change(catalogue);
+    StagedFiles files(comm, out);
+    try {
+      write_catalogue(files, {catalogue, member_ids_of(world, share(world.num_members()))},
+                      snapshot_of(world), run_record());
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(error([](Catalogue& c) { c.label.emplace_back(); }), Catch::Contains(" labels"));
+  CHECK_THAT(error([](Catalogue& c) { c.offset.emplace_back(); }), Catch::Contains(" offsets"));
+  CHECK_THAT(error([](Catalogue& c) { c.properties.emplace_back(); }),
+             Catch::Contains(" properties"));
+  CHECK_THAT(error([](Catalogue& c) { c.mass_by_type.pop_back(); }), Catch::Contains(" masses"));
+  CHECK_THAT(error([](Catalogue& c) { c.length_by_type.clear(); }), Catch::Contains("by type"));
+  CHECK(error([](Catalogue&) {}).empty());
+}
+
 TEST_CASE("a run that ends before the commit leaves nothing") {
   const Communicator comm(MPI_COMM_WORLD);
   const std::string out = scratch(comm, "left");

@@ -218,6 +218,20 @@ TEST_CASE("the density of a snapshot follows its Hubble constant, if it states o
   CHECK(density("other", {{"Hubble", 50.0}}).value() == Approx(usual / 4));
 }
 
+TEST_CASE("a header with an Omega that is no number is refused") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "omega");
+  for (double SnapshotHeader::*omega :
+       {&SnapshotHeader::omega_matter, &SnapshotHeader::omega_lambda,
+        &SnapshotHeader::omega_baryon}) {
+    SnapshotHeader with = header();
+    with.*omega = std::numeric_limits<double>::quiet_NaN();
+    StagedFiles files(comm, out);
+    CHECK_THROWS_WITH(write_snapshot(files, "ics", Mine<float>(comm).particles(), with),
+                      Catch::Contains("Omega of a snapshot is nan"));
+  }
+}
+
 TEST_CASE("positions at the edge of the box, or a little outside, are stored inside") {
   const Context context{.comm = Communicator(MPI_COMM_WORLD)};
   const std::string out = scratch(context.comm, "edges");

@@ -4,6 +4,7 @@
 #include "tests/mpi/comm/agreed_error.hpp"
 #include "tests/mpi/comm/failing_context.hpp"
 #include "tests/mpi/knn/knn_case.hpp"
+#include "tests/support/reductions.hpp"
 #include "zhalo/knn/reduce.hpp"
 
 namespace {
@@ -98,6 +99,43 @@ TEST_CASE("knn: ranks that name different species of a domain") {
     CHECK_THAT(message(species), Contains("queries or the targets are not the same on all ranks"));
   CHECK_THAT(message({one, 1 - one}), Contains("give all ranks the same"));
   CHECK(knn(domain, {}, {}, {1, 0}).num_rows == domain.num(1));
+}
+
+TEST_CASE("knn: memory for reduced values that has not one element for each query") {
+  const Spoilt s;
+  const Particles<float> particles = s.part.particles();
+  std::vector<DigestOfList> values(static_cast<std::size_t>(particles.num()) + 1);
+  const auto error = [&](Index num) {
+    ReducedSearch<float> search{s.context, particles, s.points.box, {KnnOptions{}, {}}};
+    return input_error_of(s.context, [&] {
+      search.into(Span<DigestOfList>(values.data(), num),
+                  reduction(Digest{}, ParticleColumn("weight", weights(particles.num()))));
+    });
+  };
+  CHECK_THAT(error(particles.num() + (s.is_culprit ? 1 : 0)), Contains("one element for each"));
+}
+
+TEST_CASE("knn: what is wrapped is counted among the species of the search") {
+  const Context context = make_context();
+  const auto species = [&](float x, Index num) {
+    return std::vector<float>(static_cast<std::size_t>(3 * num), x);
+  };
+  const std::vector<float> inside = species(0.5F, 1), two = species(1.25F, 2),
+                           three = species(-0.25F, 3);
+  const auto of = [](const std::vector<float>& pos) {
+    return Particles<float>{
+        .segments = {ParticleSegment<float>::interleaved(pos.data(), std::ssize(pos) / 3)}};
+  };
+  const Domain<float> domain(context, {of(inside), of(two), of(three)}, Box::periodic_cube(1));
+  const auto wrapped = [&](const KnnSpecies& wanted) {
+    return knn(domain, {.k = 1}, {}, wanted).statistics.num_wrapped / context.comm.size();
+  };
+  CHECK(domain.num_wrapped() == 5 * context.comm.size());
+  CHECK(wrapped({0, 0}) == 0);
+  CHECK(wrapped({0, 1}) == 2);
+  CHECK(wrapped({2, 0}) == 3);
+  CHECK(wrapped({2, 2}) == 3);
+  CHECK(wrapped({1, 2}) == 5);
 }
 
 TEST_CASE("knn: ranks that want different results") {

@@ -379,6 +379,10 @@ TEST_CASE("modes: bad input is one error on all ranks", "[small]") {
                  context,
                  [&] { compensate(context, modes, static_cast<Window>(5), Compensation::window); }),
              Contains("order 5"));
+  Modes<double> plane(context, Decomposition(Grid{{{4, 4, 1}}, Box::periodic_cube(1, 2)}, ranks));
+  CHECK_THAT(
+      input_error_of(context, [&] { filter(context, plane, [](const Vec3d&) { return 1.0; }); }),
+      Contains("no axis 2 in a box of 2 dimensions"));
   CHECK_THAT(input_error_of(context,
                             [&] {
                               fundamental(Grid{{{4, 4, 4}}, Box::unbounded()}, 1);

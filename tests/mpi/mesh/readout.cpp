@@ -185,6 +185,8 @@ TEST_CASE("readout: bad input is one error on all ranks") {
         context, [&] { readout<double, double>(context, fields, part.particles, window); });
   };
   CHECK_THAT(message({}, Window::cic), Contains("no field"));
+  const bool is_last = context.comm.rank() == context.comm.size() - 1;
+  CHECK_THAT(message({&field, is_last ? nullptr : &field}, Window::cic), Contains("null pointer"));
   CHECK_THAT(message({&field, &other}, Window::cic), Contains("different decompositions"));
   CHECK_THAT(message({&field}, static_cast<Window>(0)), Contains("window of order 0"));
   points.pos[27] = std::numeric_limits<double>::infinity();
