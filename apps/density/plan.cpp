@@ -223,6 +223,10 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   if (const auto axis = options.redshift_axis) {
     plan.redshift_space = io::redshift_space(plan.snapshot, *axis);
     plan.redshift_space->side = plan.grid.box.length[*axis];
+    if (!options.haloes.empty())
+      plan.warnings.push_back(
+          "--redshift-space moves particles, but not --haloes: their circles are where the "
+          "catalogue has them");
   }
   plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());

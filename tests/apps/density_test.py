@@ -593,6 +593,13 @@ class Pictures(DensityCase):
         self.assertIn("'fof_tab_007.hdf5' are of redshift 0.500", errors)
         self.assertIn("the particles of redshift 0.000", errors)
 
+    def test_haloes_are_not_in_redshift_space(self):
+        path, _, _ = self.real()
+        options = ["--grid", 8, "--image", "map.png", "--haloes", GADGET / "fof_tab_001.hdf5", "-q"]
+        status, _, errors = self.run_command(path, *options, "--redshift-space", "x")
+        self.assertEqual((status, errors.count("\n")), (0, 1), errors)
+        self.assertIn("density: warning: --redshift-space moves particles, but not", errors)
+
     def test_in_both(self):
         """Field, table and picture of one run; the report for machines."""
         self.draw(
