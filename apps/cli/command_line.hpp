@@ -15,7 +15,7 @@ namespace zhalo::app {
 struct HelpTexts {
   const char* name;     ///< the program's
   const char* usage;    ///< what follows the name, such as "SNAPSHOT [OPTION...]"
-  const char* summary;  ///< one sentence
+  const char* summary;  ///< a sentence or two, a line each
   const char* footer = "";
   /// Options by which other programs call what this one calls otherwise, each with ours.
   std::vector<std::pair<const char*, const char*>> other_names{};

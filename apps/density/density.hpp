@@ -163,6 +163,7 @@ struct PowerNumbers {
   double shot_noise = 0;
   double fundamental = 0;
   double nyquist = 0;
+  double end = 0;  ///< of the last bin
   Index num_bins = 0;
 };
 

@@ -14,10 +14,15 @@
 namespace zhalo::density_app {
 namespace {
 
-void check_masses(const Sources& sources, const Options& options) {
+void check_columns(const Sources& sources, const Options& options) {
   const io::SnapshotInfo& info = sources.particles.info();
   for (const int type : sources.types) {
-    if (!options.by_number && info.types.at(static_cast<std::size_t>(type)).mass_source == "none")
+    const io::TypeSummary& summary = info.types.at(static_cast<std::size_t>(type));
+    if (options.redshift_axis && !summary.has_velocities)
+      throw InputError(fmt::format(
+          "'{}' has no velocities of particle type {}, which --redshift-space moves it by",
+          info.path, type));
+    if (!options.by_number && summary.mass_source == "none")
       throw InputError(fmt::format(
           "'{}' has no masses of particle type {}: count its particles with --weights number",
           info.path, type));
@@ -201,7 +206,7 @@ Sources open_sources(const Context& context, const Options& options) {
   Sources sources{app::open_snapshot(context, options.snapshot, options.box_length), {}, {}, {}};
   sources.types =
       app::present_types(sources.particles.info(), "--types", options.types, sources.warnings);
-  check_masses(sources, options);
+  check_columns(sources, options);
   context.comm.together([&] {
     if (!options.haloes.empty() && context.comm.rank() == 0)
       sources.haloes = io::read_haloes(options.haloes, std::numeric_limits<Index>::max());

@@ -134,7 +134,7 @@ app::Row power_row(const std::optional<PowerNumbers>& power, const std::string& 
                      {"num_bins", power->num_bins}};
   return {
       line("Spectrum", "{0} bins, k up to {1:.4g} {3}^-1, shot noise {2:.6g} {3}^3 not subtracted",
-           power->num_bins, power->nyquist, power->shot_noise, in_brackets(unit)),
+           power->num_bins, power->end, power->shot_noise, in_brackets(unit)),
       {{"power", json}}};
 }
 

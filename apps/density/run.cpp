@@ -156,7 +156,7 @@ PowerNumbers put_power(const Context& context, const Plan& plan, const Made& mad
                  : power_spectrum(context, to_modes(context, *made.field), power);
   file.put(power_table(plan, made.painted, spectrum));
   return {shot_noise(made.painted, plan.grid), spectrum.fundamental, spectrum.nyquist,
-          static_cast<Index>(spectrum.bins.size())};
+          options.bins.k_max.value_or(spectrum.nyquist), static_cast<Index>(spectrum.bins.size())};
 }
 
 /// What is no longer needed becomes room for the file on its way to the disk: memory that this

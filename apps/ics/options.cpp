@@ -26,7 +26,8 @@ constexpr const char* summary =
 constexpr const char* examples = R"(Examples:
   ics --num 64 --box-size 50                262144 particles at redshift 49: ics.hdf5
   ics --num 512 --box-size 250 --redshift 99 --seed 7 --double -o ics_512.hdf5
-  ics --num 64 --box-size 50 --linear-power linear.txt         spectrum from a table at redshift 0
+  ics --num 64 --box-size 50 --linear-power linear.txt
+                                            spectrum from a table at redshift 0
   ics --num 4096 --box-size 1000 --dry-run  what a run needs
 Units are Mpc/h, 1e10 Msun/h, km/s. The particles' random numbers follow from the seed and the wave
 vector alone: more particles in the same box have the same large scales

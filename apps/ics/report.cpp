@@ -38,7 +38,7 @@ Json json_of(const Options& options) {
   const EisensteinHu& cosmology = options.cosmology;
   const bool from_table = !options.power.empty();
   return {{"num", options.num},
-          {"box_length", options.box},
+          {"box_size", options.box},
           {"redshift", options.redshift},
           {"seed", options.random.seed},
           {"fixed", options.random.fixed_amplitude},

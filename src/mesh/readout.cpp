@@ -1,5 +1,7 @@
 #include "src/mesh/readout.hpp"
 
+#include <algorithm>
+
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"

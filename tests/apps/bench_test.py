@@ -153,10 +153,8 @@ class Bench(unittest.TestCase):
         path, points = self.write_points("dense", 500)
         length, box = 0.03, 1.0
         labels = self.path / "labels.i64"
-        self.assertEqual(
-            run("--points", path, "--box-size", box, "--rlink-abs", length, "--write-labels", labels)[0],
-            0,
-        )
+        given = ("--points", path, "--box-size", box, "--rlink-abs", length)
+        self.assertEqual(run(*given, "--write-labels", labels)[0], 0)
         found = list(array.array("q", labels.read_bytes()))
         self.assertEqual(found, components(points, length, box))
         self.assertLess(len(set(found)), 400)

@@ -327,7 +327,8 @@ class Spectra(DensityCase):
         snapshot = self.snapshot({1: 100})
         arguments = ["snapshot_007", "--grid", 8, "--redshift-space", "z"]
         snapshot.write(self.folder / "snapshot_007", velocities=False)
-        self.assert_refused(arguments, "no velocities of particle type 1", "redshift space")
+        for more in ([], ["--dry-run"]):
+            self.assert_refused([*arguments, *more], "no velocities of particle type 1")
         snapshot.write(self.folder / "snapshot_007")
         with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
             file["PartType1/Velocities"][17, 2] = np.nan

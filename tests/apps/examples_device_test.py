@@ -33,11 +33,13 @@ def steps_of(name, ranks, devices):
 @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
 class LocalFlow(unittest.TestCase):
     def test_a_functor_finds_the_same_on_devices(self):
-        expected = run_example("local_flow", (2000,), 1, 0)
-        self.assertRegex(expected[1], "^mean density")
+        status, expected, errors = run_example("local_flow", (2000,), 1, 0)
+        self.assertEqual(status, 0, errors)
+        self.assertRegex(expected, "^mean density")
         for ranks, devices in ((1, 1), (2, 2), (3, 1)):
             with self.subTest(ranks=ranks, devices=devices):
-                self.assertEqual(run_example("local_flow_cuda", (2000,), ranks, devices), expected)
+                found = run_example("local_flow_cuda", (2000,), ranks, devices)
+                self.assertEqual(found[:2], (0, expected), found[2])
 
 
 @unittest.skipUnless(MPIEXEC, "there is no mpiexec")

@@ -246,7 +246,8 @@ class Physics(IcsCase):
     def test_more_particles_in_the_same_box_have_the_same_large_scales(self):
         modes = []
         for num in (15, 32):
-            _, particles = self.made("--num", num, "--box-size", 60, "--lpt", 1, "--double", "--seed", 3)
+            options = ("--box-size", 60, "--lpt", 1, "--double", "--seed", 3)
+            _, particles = self.made("--num", num, *options)
             moved = displacements(particles, num, 60)[:, 0].reshape(num, num, num)
             # Displacements are at the centres of cells: here phases count from the box's corner.
             phase = np.exp(-1j * np.pi / num * np.arange(4))
@@ -262,8 +263,9 @@ class Physics(IcsCase):
 
     @shows_results
     def test_universes_with_curvature(self):
-        _, flat = self.made("--num", 8, "--box-size", 20, "--double", "--lpt", 1)
-        _, open_one = self.made("--num", 8, "--box-size", 20, "--double", "--lpt", 1, "--omega-l", 0)
+        options = ("--num", 8, "--box-size", 20, "--double", "--lpt", 1)
+        _, flat = self.made(*options)
+        _, open_one = self.made(*options, "--omega-l", 0)
         global OMEGA_L
         before = growth(1 / 50)
         OMEGA_L = 0
@@ -618,7 +620,8 @@ class BadInput(IcsCase):
         self.assert_refused(["--num", "10"], "--box-size", "ics --help")
 
     def test_a_good_table_with_comments(self):
-        self.succeed("--num", 4, "--box-size", 10, "--linear-power", "good.txt", "-q", "-o", "made.hdf5")
+        small = ("--num", 4, "--box-size", 10)
+        self.succeed(*small, "--linear-power", "good.txt", "-q", "-o", "made.hdf5")
         self.succeed(
             "--num",
             4,
@@ -645,7 +648,8 @@ class BadInput(IcsCase):
         np.testing.assert_array_equal(*made)
 
     def test_a_table_that_does_not_cover_the_box_or_sigma8(self):
-        box = ["--num", 16, "--box-size", 200, "--json", "r.json", "-o", "made.hdf5", "--linear-power"]
+        box = ["--num", 16, "--box-size", 200, "--json", "r.json", "-o", "made.hdf5"]
+        box += ["--linear-power"]
         modes = "modes of 0.0314159 to 0.380898"  # 2 pi / L, and sqrt(3) * 7 times that
 
         def warnings(text, *more):
@@ -662,7 +666,8 @@ class BadInput(IcsCase):
             "k = 0.0314159 to 0.251327 h/Mpc along an axis; the table has 0.3 to 0.8\n", output
         )
         self.assertEqual(errors.count("\n"), 2)
-        self.assertEqual(errors.count("--linear-power 't.txt': the table has k = 0.3 to 0.8 h/Mpc"), 2)
+        words = "--linear-power 't.txt': the table has k = 0.3 to 0.8 h/Mpc"
+        self.assertEqual(errors.count(words), 2)
         self.assertIn(modes, errors)
         self.assertAlmostEqual(table["min_k"], 0.3)
         self.assertAlmostEqual(table["max_k"], 0.8)
@@ -681,7 +686,8 @@ class BadInput(IcsCase):
         self.assertIsNone(json.loads(report)["power_table"])
 
     def test_further_columns_are_left_out(self):
-        self.succeed("--num", 4, "--box-size", 10, "--linear-power", "columns.txt", "-q", "-o", "made.hdf5")
+        small = ("--num", 4, "--box-size", 10)
+        self.succeed(*small, "--linear-power", "columns.txt", "-q", "-o", "made.hdf5")
 
     @obeys_modes
     def test_a_folder_that_may_not_be_written_to(self):

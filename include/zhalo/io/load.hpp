@@ -107,7 +107,7 @@ struct LoadedParticles {
 /// file's unit. Velocities or ids are left out if one of the types has none. Collective: an error
 /// on one rank is an error on all. InputError as check_types(), if masses or redshift space are
 /// wanted but a type has no masses or velocities, and for redshift space also if a velocity is not
-/// finite.
+/// finite, or if its axis or length is none.
 template <class Real>
 LoadedParticles<Real> load_particles(const Context& context, const Snapshot& snapshot,
                                      const std::vector<int>& types,

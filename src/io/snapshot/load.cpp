@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 #include "src/core/instantiate.hpp"
@@ -242,7 +243,13 @@ void check_masses(const SnapshotInfo& info, const std::vector<int>& types) {
   }
 }
 
-void check_velocities(const SnapshotInfo& info, const std::vector<int>& types) {
+void check_redshift_space(const RedshiftSpace& space, const SnapshotInfo& info,
+                          const std::vector<int>& types) {
+  if (space.axis < 0 || space.axis > 2 || !std::isfinite(space.length_per_velocity))
+    throw InputError(fmt::format(
+        "redshift space along axis {} with {} for a velocity (must be axis 0, 1 or 2 and a finite "
+        "number: take redshift_space())",
+        space.axis, space.length_per_velocity));
   for (const int type : types) {
     if (info.types[static_cast<std::size_t>(type)].has_velocities) continue;
     throw InputError(
@@ -257,7 +264,7 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
   const SnapshotInfo& info = snapshot.info();
   check_types(info, types);
   if (options.masses) check_masses(info, types);
-  if (options.redshift_space) check_velocities(info, types);
+  if (options.redshift_space) check_redshift_space(*options.redshift_space, info, types);
   Index total = 0;
   for (const int type : types) total += info.types[static_cast<std::size_t>(type)].count;
 

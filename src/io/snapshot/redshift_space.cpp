@@ -30,10 +30,12 @@ double hubble_ratio(const SnapshotInfo& info, double scale_factor) {
 }
 
 /// `x` moved by `distance`.
-double moved(double x, double distance, const std::optional<double>& side) {
-  if (!side || !(x >= 0 && x < *side)) return x + distance;
-  const double to = x + distance;
-  return to - *side * std::floor(to / *side);
+template <class Real>
+Real moved(Real x, double distance, const std::optional<double>& side) {
+  const double from = static_cast<double>(x), to = from + distance;
+  if (!side || !(from >= 0 && from < *side)) return static_cast<Real>(to);
+  const Real inside = static_cast<Real>(to - *side * std::floor(to / *side));
+  return static_cast<double>(inside) < *side ? inside : 0;  // rounded up
 }
 
 }  // namespace
@@ -61,7 +63,7 @@ RedshiftSpace redshift_space(const SnapshotInfo& info, int axis) {
 template <class Real>
 void move_to_redshift_space(const Snapshot& snapshot, const RedshiftSpace& space,
                             const TypeRange& rows, Span<Real> xyz) {
-  constexpr Index block = Index{1} << 16;
+  constexpr Index block = Index{1} << 22;  // HDF5 opens the dataset for each
   const double factor = snapshot.info().velocity_factor * space.length_per_velocity;
   std::vector<Real> velocity;
   for (Index begin = 0; begin < rows.count; begin += block) {
@@ -77,8 +79,7 @@ void move_to_redshift_space(const Snapshot& snapshot, const RedshiftSpace& space
             "in redshift space",
             snapshot.info().path, rows.first + begin + i, rows.type));
       Real& x = xyz[3 * begin + at];
-      x = static_cast<Real>(moved(static_cast<double>(x), v * factor, space.side));
-      if (space.side && static_cast<double>(x) == *space.side) x = 0;  // rounded
+      x = moved(x, v * factor, space.side);
     }
   }
 }
