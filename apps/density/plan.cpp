@@ -229,7 +229,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
     plan.redshift_space = io::redshift_space(plan.snapshot, *axis);
     plan.redshift_space->side = plan.grid.box.length[*axis];
     if (!options.haloes.empty())
-      plan.warnings.push_back(
+      plan.warnings.emplace_back(
           "--redshift-space moves particles, but not --haloes: their circles are where the "
           "catalogue has them");
   }

@@ -30,7 +30,7 @@ Real squared(double reach) {
 constexpr Index chunks_ahead = 63;
 
 constexpr Index default_chunk_bytes(const Host&) { return Index{16} << 20; }
-constexpr Index default_chunk_bytes(const Cuda&) { return Index{512} << 20; }
+[[maybe_unused]] constexpr Index default_chunk_bytes(const Cuda&) { return Index{512} << 20; }
 
 }  // namespace
 
