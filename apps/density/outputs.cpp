@@ -266,8 +266,11 @@ std::string draw(const Plan& plan, std::vector<double> projected,
   picture.title = snapshot_text(plan.snapshot);
   const char* compensated =
       field_compensation(options) == Compensation::none ? "" : ", compensated";
+  const std::string space = options.redshift_axis ? fmt::format(" in redshift space ({})",
+                                                                axis_names[*options.redshift_axis])
+                                                  : "";
   picture.subtitle =
-      fmt::format("{}; {}\u00b3 cells, {}{}{}", layer_text(plan), options.grid,
+      fmt::format("{}{}; {}\u00b3 cells, {}{}{}", layer_text(plan), space, options.grid,
                   window_text(options), compensated, haloes_text(plan, haloes.size()));
   picture.longer_side = options.pixels;
   for (const io::Halo& halo : haloes)
