@@ -178,13 +178,21 @@ double bytes_of_picture(const Options& options) {
   return options.image.empty() ? 0 : sizeof(double) * side * side;
 }
 
+/// While a rank moves so many particles, some at a time, it has their velocities.
+double bytes_to_move(const Plan& plan, double particles) {
+  constexpr double max_at_once = 1 << 22;
+  if (!plan.redshift_space) return 0;
+  return 3 * bytes_of_real(plan) * std::min(particles, max_at_once);
+}
+
 /// Of the run that the rest of the plan describes.
 app::Estimate<double> estimate_needs(const Plan& plan) {
   const auto cells = static_cast<double>(plan.grid.size());
   const double ranks = plan.ranks.num_ranks;
   const double particles = static_cast<double>(plan.num_particles) / ranks;
   const double of_each = bytes_of_cells(plan) + particles * bytes_per_particle(plan) +
-                         bytes_to_paint(plan, particles) + rank_bytes;
+                         bytes_to_paint(plan, particles) + bytes_to_move(plan, particles) +
+                         rank_bytes;
   app::Estimate<double> estimate;
   estimate.memory_per_rank = of_each + bytes_of_picture(plan.options);
   estimate.memory = ranks * of_each + bytes_of_picture(plan.options);

@@ -214,12 +214,7 @@ std::vector<GroupRow> first_rows(const Communicator& comm, const Catalogue& cata
     own.push_back({catalogue.length[i], halo.mass, halo.centre, std::nullopt});
     if (catalogue.has_velocities) own.back().velocity = halo.velocity;
   }
-  std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
-  counts[0] = static_cast<Index>(own.size());
-  const ExchangePlan plan = comm.plan_exchange(counts);
-  std::vector<GroupRow> rows(static_cast<std::size_t>(plan.num_received()));
-  comm.exchange(host_exec(), plan, Span<const GroupRow>(own), Span<GroupRow>(rows));
-  return rows;
+  return app::on_rank_0(comm, own);
 }
 
 CatalogueOptions catalogue_options(const Plan& plan) {

@@ -1,8 +1,7 @@
 #include "apps/report/results.hpp"
 
+#include "apps/cli/on_host.hpp"
 #include "apps/cli/process.hpp"
-#include "zhalo/core/buffer.hpp"
-#include "zhalo/core/exec.hpp"
 #include "zhalo/io/staged_files.hpp"
 
 namespace zhalo::app {
@@ -14,15 +13,7 @@ std::vector<std::string> names_on_rank_0(const Communicator& comm,
   std::vector<char> sent;
   for (const std::string& name : names)
     sent.insert(sent.end(), name.c_str(), name.c_str() + name.size() + 1);
-  std::vector<Index> counts(static_cast<std::size_t>(comm.size()), 0);
-  counts.front() = std::ssize(sent);
-  const ExchangePlan plan = comm.plan_exchange(counts);
-  // Not from and to vectors: MPI may use the memory after a wait that was given up.
-  const Exec exec = host_exec(1);
-  const Buffer<char> to_send = to_exec(exec, Span<const char>(sent), "names of files");
-  Buffer<char> buffer(exec, plan.num_received(), "names of files");
-  comm.exchange(exec, plan, to_send.span(), buffer.span());
-  const std::vector<char> received = to_host(exec, buffer);
+  const std::vector<char> received = on_rank_0(comm, sent);
   std::vector<std::string> all;
   for (std::size_t at = 0; at < received.size(); at += all.back().size() + 1)
     all.emplace_back(received.data() + at);

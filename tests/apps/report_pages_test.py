@@ -55,7 +55,7 @@ def keys_in(section):
 
 
 def lacks(value, names):
-    """Whether an object lacks the key of these names. What is in a null or a list may be missing."""
+    """Whether an object lacks the key of these names. Those in a null or a list may be missing."""
     if not names or value is None:
         return False
     if names[0].endswith("[]"):
