@@ -41,6 +41,9 @@ endfunction()
 # Catch2's implementation is slow to compile: once for all tests, as are the two mains.
 add_library(zhalo_catch OBJECT "${PROJECT_SOURCE_DIR}/tests/catch.cpp")
 target_link_libraries(zhalo_catch PUBLIC Catch2::Catch2)
+if(Catch2_VERSION VERSION_GREATER_EQUAL 3)
+  target_include_directories(zhalo_catch PUBLIC "${PROJECT_SOURCE_DIR}/tests/support/catch3")
+endif()
 target_compile_features(zhalo_catch PUBLIC cxx_std_20)
 target_compile_options(zhalo_catch PRIVATE -O0 -fno-sanitize=address,undefined)
 # What every assertion would do by itself is left to the test case as a whole.

@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <catch2/catch.hpp>
+#include <iostream>
 
 int run_tests(int argc, char** argv);  // catch.cpp
 
@@ -11,10 +12,10 @@ namespace {
 /// letting them wait for the timeout.
 class AbortOnFailure : public Catch::TestEventListenerBase {
  public:
-  using TestEventListenerBase::TestEventListenerBase;
+  using Catch::TestEventListenerBase::TestEventListenerBase;
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     if (stats.totals.assertions.allOk()) return;
-    Catch::cout().flush();
+    std::cout.flush();
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
 };

@@ -1,6 +1,8 @@
 /// zhalo_fft_bench, under mpirun: distributed Fourier transforms beside FFTW's, in turns. Its
 /// figures are those of docs/benchmarks.md.
 
+#include <fmt/format.h>
+
 #include "apps/bench/fft_bench.hpp"
 #include "apps/cli/command.hpp"
 #include "apps/cli/options.hpp"

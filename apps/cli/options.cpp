@@ -5,6 +5,8 @@
 #include <cmath>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "apps/report/text_file.hpp"
 #include "zhalo/core/exec.hpp"
 

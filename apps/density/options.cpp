@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "apps/cli/options.hpp"
 #include "apps/plot/picture.hpp"
 #include "apps/report/text_file.hpp"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "apps/cli/options.hpp"
 
 namespace zhalo::fof_app {

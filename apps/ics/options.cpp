@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "apps/cli/options.hpp"
 
 namespace zhalo::ics_app {

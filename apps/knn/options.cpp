@@ -4,6 +4,8 @@
 #include <cmath>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "apps/cli/options.hpp"
 
 namespace zhalo::knn_app {

@@ -1,5 +1,7 @@
 #include "apps/report/device_memory.hpp"
 
+#include <fmt/format.h>
+
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::app {

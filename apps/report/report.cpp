@@ -1,5 +1,6 @@
 #include "apps/report/report.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "src/c/handles.hpp"
 #include "src/domain/domain_state.hpp"
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "src/catalogue/group_order.hpp"

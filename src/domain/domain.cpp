@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include <fmt/format.h>
+
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"

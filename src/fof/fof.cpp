@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "kernels/fof.hpp"
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"

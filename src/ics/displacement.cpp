@@ -3,6 +3,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "kernels/lpt.hpp"
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"

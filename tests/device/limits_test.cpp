@@ -16,7 +16,7 @@
 namespace zhalo::emulated {
 namespace {
 
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 /// The message of the OutOfMemory that the call throws, which all ranks must agree about.
 std::string lack_of(const Context& context, const std::function<void()>& call) {

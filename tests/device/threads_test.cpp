@@ -18,7 +18,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 /// Also devices that two ranks share.
 const std::vector<std::vector<int>> choices_of_devices = {{1}, {0, 1}, {3, 1, 0, 2}, {0, 1, 1}};

@@ -23,7 +23,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 const Box box = Box::periodic_cube(1);
 

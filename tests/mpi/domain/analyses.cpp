@@ -17,7 +17,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 struct NumWithin {
   ZHALO_HD Index operator()(const Neighbours<float>& near) const { return near.size(); }
@@ -306,20 +306,19 @@ TEST_CASE("domain: columns that cannot be added are errors, and change nothing")
   const std::vector<Span<const Index>> labels{first, second};
   CHECK_THROWS_WITH(
       make_catalogue(domain, friends_of_friends(domain, {.linking_length = 0.05}), {}),
-      Catch::Matchers::Contains("the groups are of the first of 2 species"));
+      Catch::Contains("the groups are of the first of 2 species"));
   const auto checksum = [&] { return make_catalogue(domain, labels, {}).checksum; };
   const std::uint64_t before = checksum();
   Particles<float> flat = a.particles, heavy = a.particles, bad = a.particles;
   flat.dimensions = 2;
   CHECK_THROWS_WITH(domain.add_columns({flat, flat}),
-                    Catch::Matchers::Contains("in 2 dimensions are given for a domain in 3"));
+                    Catch::Contains("in 2 dimensions are given for a domain in 3"));
   heavy.segments[0].mass = {};
   bad.segments[0].velocity[2] = {};
   bad.segments.resize(3);
   bad.segments[1].num = -1;
   bad.segments[2].num = 1;
-  CHECK_THROWS_WITH(domain.add_columns({heavy, bad}),
-                    Catch::Matchers::Contains("has -1 particles"));
+  CHECK_THROWS_WITH(domain.add_columns({heavy, bad}), Catch::Contains("has -1 particles"));
   CHECK(checksum() == before);
 }
 
@@ -332,16 +331,16 @@ TEST_CASE("domain: parts of groups are there for a domain of several ranks") {
   const FofResult of_particles = friends_of_friends(a.context, a.particles, a.points.box, linking);
   CHECK(of_particles.parts.root.size() == 0);
   CHECK_THROWS_WITH(make_catalogue(domain, of_particles, {}),
-                    Catch::Matchers::Contains("not in the order of a domain"));
+                    Catch::Contains("not in the order of a domain"));
   const Domain<float> another(a.context, a.particles, a.points.box);
   CHECK_THROWS_WITH(make_catalogue(another, groups, {}),
-                    Catch::Matchers::Contains("the groups are of another domain"));
+                    Catch::Contains("the groups are of another domain"));
   CHECK_NOTHROW(make_catalogue(Domain<float>(domain), groups, {}));
   if (a.context.comm.size() == 1) return;
   FofResult broken = friends_of_friends(domain, linking);
   if (a.context.comm.rank() == 1) broken.parts = {};
   CHECK_THROWS_WITH(make_catalogue(domain, broken, {}),
-                    Catch::Matchers::Contains("but parts of groups for 0 particles"));
+                    Catch::Contains("but parts of groups for 0 particles"));
 }
 
 TEST_CASE("domain: particles of one species join the groups of another") {

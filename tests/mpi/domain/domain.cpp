@@ -15,7 +15,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 /// What a simulation code carries besides positions; known for each global index.
 struct Tag {

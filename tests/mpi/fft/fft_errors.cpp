@@ -1,5 +1,6 @@
 /// Transforms over ranks: what is wrong on one rank is the same error on all, and all can go on.
 /// What a plan reports.
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 const GridIndex some_grid = {{8, 10, 6}};
 

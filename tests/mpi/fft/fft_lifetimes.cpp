@@ -2,13 +2,15 @@
 #include <cfenv>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "tests/mpi/fft/fft_case.hpp"
 
 namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 const GridIndex small_grid = {{10, 12, 9}};
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "tests/mpi/comm/failing_context.hpp"
 #include "tests/mpi/fft/fft_case.hpp"
 
@@ -10,7 +12,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 const Grid some_grid{{{12, 10, 8}}};
 

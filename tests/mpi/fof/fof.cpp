@@ -216,16 +216,15 @@ TEST_CASE("bad input of one rank is an error on all") {
   PointSet<float> point_set = periodic_points<float>(100, 0.05, Shape::uniform, 9);
   const Share part = part_of(point_set.num(), Cut::even, context.comm.rank(), context.comm.size());
   point_set.pos[3 * 99 + 1] = NAN;
-  CHECK_THROWS_WITH(
-      fof_of_part(context, point_set, part, {point_set.linking_length}),
-      Catch::Matchers::StartsWith("1 of 100 particles have a position that is not finite"));
+  CHECK_THROWS_WITH(fof_of_part(context, point_set, part, {point_set.linking_length}),
+                    Catch::StartsWith("1 of 100 particles have a position that is not finite"));
   point_set.pos[3 * 99 + 1] = 0;
   CHECK_THROWS_WITH(fof_of_part(context, point_set, part,
                                 {context.comm.rank() == context.comm.size() - 1 ? -1 : 0.1}),
-                    Catch::Matchers::Contains("linking length is -1"));
+                    Catch::Contains("linking length is -1"));
   if (context.comm.size() == 1) return;
   CHECK_THROWS_WITH(fof_of_part(context, point_set, part, {context.comm.rank() == 0 ? 0.1 : 0.2}),
-                    Catch::Matchers::Contains("not the same on all ranks"));
+                    Catch::Contains("not the same on all ranks"));
 }
 
 TEST_CASE("an observer of phases that throws on one rank ends the call on all") {

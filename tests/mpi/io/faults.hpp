@@ -61,7 +61,7 @@ std::string message_of(Work work) {
 inline void check_same_on_all(const zhalo::Communicator& comm, const std::string& message,
                               const std::string& words) {
   CHECK(message == comm.broadcast(message));
-  CHECK_THAT(message, Catch::Matchers::Contains(words));
+  CHECK_THAT(message, Catch::Contains(words));
 }
 
 /// What `write` says on a communicator whose rank `culprit` throws at the collective operation with

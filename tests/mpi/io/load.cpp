@@ -113,8 +113,7 @@ TEST_CASE("what reading in the background throws on one rank reaches all") {
                                                    if (last) throw FileError("the disk is broken");
                                                  });
   loaded.reading->start();
-  CHECK_THROWS_WITH(loaded.wait_for_columns(context),
-                    Catch::Matchers::Contains("the disk is broken"));
+  CHECK_THROWS_WITH(loaded.wait_for_columns(context), Catch::Contains("the disk is broken"));
 }
 
 TEST_CASE("columns that are being read are given back when reading has ended, also by a move") {
@@ -159,7 +158,7 @@ TEST_CASE("a type that only one rank asks for in vain stops all") {
   } catch (const InputError& error) {
     message = error.what();
   }
-  CHECK_THAT(message, Catch::Matchers::Contains("type 99"));
+  CHECK_THAT(message, Catch::Contains("type 99"));
   CHECK(message == context.comm.broadcast(message));
 }
 
@@ -247,7 +246,7 @@ TEST_CASE("what is wrong with a file is the same error on all ranks, whichever l
     } catch (const Error& error) {
       message = error.what();
     }
-    CHECK_THAT(message, Catch::Matchers::Contains(culprit));
+    CHECK_THAT(message, Catch::Contains(culprit));
     CHECK(message == comm.broadcast(message));
   }
 }

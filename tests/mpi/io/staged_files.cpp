@@ -153,7 +153,7 @@ TEST_CASE("a commit that fails on one rank brings back what was there on all") {
     write(stage_table(files), "new");
     files.claim_numbered("other", 0);
     files.retire("table.hdf5");
-    CHECK_THROWS_WITH(files.commit(), Catch::Matchers::Contains(path(last)));
+    CHECK_THROWS_WITH(files.commit(), Catch::Contains(path(last)));
   }
   comm.barrier();
   CHECK(entries_below(place) == before);
@@ -378,8 +378,7 @@ TEST_CASE("directories that cannot be used are named at once") {
   const std::string place = scratch_folder(comm, "unusable");
   if (comm.rank() == 0) write(place + "/file", "x");
   comm.barrier();
-  CHECK_THROWS_WITH(StagedFiles(comm, place + "/file/below"),
-                    Catch::Matchers::Contains(place + "/file"));
+  CHECK_THROWS_WITH(StagedFiles(comm, place + "/file/below"), Catch::Contains(place + "/file"));
   CHECK_THROWS_AS(StagedFiles(comm, place + "/file"), FileError);
   CHECK_THROWS_AS(StagedFiles(comm, "/proc/zhalo"), FileError);
   if (::geteuid() == 0) {
@@ -391,6 +390,5 @@ TEST_CASE("directories that cannot be used are named at once") {
     ::chmod((place + "/locked").c_str(), 0555);
   }
   comm.barrier();
-  CHECK_THROWS_WITH(StagedFiles(comm, place + "/locked"),
-                    Catch::Matchers::Contains("Permission denied"));
+  CHECK_THROWS_WITH(StagedFiles(comm, place + "/locked"), Catch::Contains("Permission denied"));
 }

@@ -2,10 +2,12 @@
 /// part of it, and looks at its own results.
 #pragma once
 
-#include <catch2/catch.hpp>
 #include <limits>
 #include <string>
 #include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "tests/mpi/comm/late_context.hpp"
 #include "tests/support/over_ranks.hpp"

@@ -11,8 +11,8 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
-using Catch::Matchers::StartsWith;
+using Catch::Contains;
+using Catch::StartsWith;
 
 PointSet<float> small_points(Index num = 200) {
   PointSet<float> points;

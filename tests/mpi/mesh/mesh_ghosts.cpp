@@ -7,7 +7,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 /// All decompositions of a grid with all kinds of ghosts that are worth a look.
 template <class Check>

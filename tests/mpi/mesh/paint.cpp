@@ -15,7 +15,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 /// Grids with axes of one cell, fewer planes than ranks, several tiles; with edges and without.
 std::vector<Grid> grids() {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 /// A value for each cell of any grid.
 double value_of(const GridIndex& cell) {

@@ -8,7 +8,7 @@
 namespace {
 
 using namespace zhalo;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 }  // namespace
 

@@ -69,7 +69,6 @@ TEST_CASE("shared memory: beyond the limit of files there is none, and the proce
   const FileLimit limit(1 << 20);
   const SharedMemory memory(Communicator{}, Index{1} << 21);
   CHECK_FALSE(memory.is_there());
-  CHECK_THAT(memory.why_not(),
-             Catch::Matchers::Contains("1048576") && Catch::Matchers::Contains("ulimit -f"));
+  CHECK_THAT(memory.why_not(), Catch::Contains("1048576") && Catch::Contains("ulimit -f"));
   CHECK(SharedMemory(Communicator{}, Index{1} << 20).is_there());
 }

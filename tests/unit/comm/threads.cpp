@@ -14,7 +14,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 constexpr int numbers_of_ranks[] = {1, 2, 3, 4, 12};
 

@@ -11,7 +11,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 /// What a call does: takes blocks of many sizes and frees them in any order, but for the last one.
 struct Request {

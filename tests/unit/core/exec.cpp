@@ -11,8 +11,8 @@
 namespace {
 
 using namespace zhalo;
-using Catch::Matchers::Contains;
-using Catch::Matchers::StartsWith;
+using Catch::Contains;
+using Catch::StartsWith;
 
 struct Square {
   Span<Index> to;

@@ -15,7 +15,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 /// A limit on the addresses of this process, for the length of a test.
 class AddressLimit {

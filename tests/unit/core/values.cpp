@@ -12,7 +12,7 @@
 namespace {
 
 using namespace zhalo;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 /// A checked build refuses, another one does not look.
 template <class Work>

@@ -13,8 +13,8 @@
 namespace {
 
 using namespace zhalo;
-using Catch::Matchers::Contains;
-using Catch::Matchers::Equals;
+using Catch::Contains;
+using Catch::Equals;
 
 Grid grid_of(Index x, Index y, Index z) { return {{{x, y, z}}, Box::periodic_cube(1)}; }
 

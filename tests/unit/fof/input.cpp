@@ -8,7 +8,7 @@ namespace {
 
 using namespace zhalo;
 using namespace zhalo::testing;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using Catch::Matchers::Message;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();

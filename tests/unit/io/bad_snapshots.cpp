@@ -5,7 +5,7 @@
 
 using namespace zhalo;
 using namespace zhalo::io;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -94,8 +94,8 @@ void check_every_size(const std::string& path, const WriteOptions& options) {
       CHECK(entries_below(disk.path()) == num_entries);
     } catch (const FileError& error) {
       ++failures;
-      CHECK_THAT(error.what(), Catch::Matchers::Contains("No space left on device") &&
-                                   Catch::Matchers::Contains(disk.path()));
+      CHECK_THAT(error.what(),
+                 Catch::Contains("No space left on device") && Catch::Contains(disk.path()));
       CHECK(entries_below(disk.path()) == 0);
     }
   }

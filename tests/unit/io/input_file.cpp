@@ -19,7 +19,7 @@
 using namespace zhalo;
 using namespace zhalo::io;
 using namespace zhalo::io::hdf5;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 using namespace zhalo;
 using namespace zhalo::io;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -250,7 +250,7 @@ TEST_CASE(
     CHECK(info.notes.size() >= (high_word ? 1 : 2));  // NumPart_ThisFile, NumPart_Total
     std::vector<std::uint64_t> ids(10);
     CHECK_THROWS_WITH(snapshot.read_ids(1, info.types[1].count - 10, Span<std::uint64_t>(ids)),
-                      Catch::Matchers::Contains("never written"));
+                      Catch::Contains("never written"));
   }
 }
 

@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "tests/unit/knn/knn_check.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/knn/reduce.hpp"

@@ -9,7 +9,7 @@
 namespace {
 
 using namespace zhalo;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 const Context context;
 const Decomposition alone(Grid::cube(4), 1);
