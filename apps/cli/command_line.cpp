@@ -54,44 +54,73 @@ std::string say_out_of_range(const std::string& word, T first) {
                      std::numeric_limits<T>::max());
 }
 
-/// The complaint about a value; empty if there is none. An empty word is an unset variable of a
-/// shell. Whole numbers may have zeros in front: they are no octal numbers.
-template <class T>
-std::string check_value(std::string& word) {
-  if (word.empty()) return "has no value (is a variable not set?)";
-  if constexpr (std::is_integral_v<T>) {
-    T number{};
-    const char* const end = word.data() + word.size();
-    const auto [behind, error] = std::from_chars(word.data() + (word[0] == '+'), end, number);
-    if (error == std::errc::result_out_of_range)
-      return say_out_of_range(word, std::numeric_limits<T>::min());
-    if (error == std::errc() && behind == end) word = std::to_string(number);
-  }
-  return "";
-}
-
-std::string check_natural_number(std::string& word) {
-  std::string complaint = check_value<Index>(word);
-  if (word.empty()) return complaint;
-  const bool is_possible = complaint.empty() && word.front() != '-';
-  return is_possible ? "" : say_out_of_range(word, Index{0});
-}
-
-template <class T>
-CLI::Validator checks_value(const T&) {
-  return {check_value<T>, ""};
-}
-template <class T>
-CLI::Validator checks_value(const std::optional<T>&) {
-  return {check_value<T>, ""};
-}
-
 /// All names of an option: "--device" and "--devices".
 std::string names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
   return fmt::format("{}", fmt::join(names, " or "));
+}
+
+/// Versions of CLI11 differ in what they read as a number: "0.2," and "1_0" are none here.
+bool is_real_number(const std::string& word) {
+  char* behind = nullptr;
+  std::strtod(word.c_str(), &behind);
+  return behind != word.c_str() && *behind == '\0';
+}
+
+[[noreturn]] void refuse_number(const CLI::Option& option, const std::string& word) {
+  throw CLI::ConversionError(fmt::format("{} is '{}' (must be a {}number)", names_of(option), word,
+                                         is_real_number(word) ? "whole " : ""),
+                             CLI::ExitCodes::ConversionError);
+}
+
+/// The complaint about a value; empty if there is none. An empty word is an unset variable of a
+/// shell. Whole numbers may have zeros in front: they are no octal numbers.
+template <class T>
+std::string check_value(const CLI::Option& option, std::string& word) {
+  if (word.empty()) return "has no value (is a variable not set?)";
+  if constexpr (std::is_integral_v<T>) {
+    T number{};
+    const char* const end = word.data() + word.size();
+    const auto [behind, error] = std::from_chars(word.data() + (word[0] == '+'), end, number);
+    if (behind != end || error == std::errc::invalid_argument) refuse_number(option, word);
+    if (error == std::errc::result_out_of_range)
+      return say_out_of_range(word, std::numeric_limits<T>::min());
+    word = std::to_string(number);
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!is_real_number(word)) refuse_number(option, word);
+  }
+  return "";
+}
+
+std::string check_natural_number(const CLI::Option& option, std::string& word) {
+  std::string complaint = check_value<Index>(option, word);
+  if (word.empty()) return complaint;
+  const bool is_possible = complaint.empty() && word.front() != '-';
+  return is_possible ? "" : say_out_of_range(word, Index{0});
+}
+
+using CheckOfValue = std::string (*)(const CLI::Option&, std::string&);
+
+/// Has every value of the option checked, and written as CLI11 is to read it.
+void check_values(CLI::Option& option, CheckOfValue check) {
+  option.transform(
+      CLI::Validator([&option, check](std::string& word) { return check(option, word); }, ""));
+}
+
+template <class T>
+constexpr CheckOfValue check_of(const T&) {
+  return check_value<T>;
+}
+template <class T>
+constexpr CheckOfValue check_of(const std::optional<T>&) {
+  return check_value<T>;
+}
+
+std::string check_flag(std::string& word) {
+  return word == "true" || word == "false" ? "" : fmt::format("takes no value, such as {}", word);
 }
 
 /// What is wrong with the number of an option's values, of which CLI11 says `what`.
@@ -101,28 +130,38 @@ std::string why_mismatch(const CLI::App& app, const std::string& what) {
   return fmt::format("{} is given {} times: give it once", names_of(*option), option->count());
 }
 
-/// What is wrong with the value of an option, of which CLI11 says `what`: "...: --num = 1.5".
-std::string why_no_number(const CLI::App& app, const std::string& what) {
-  const std::size_t begin = what.find(": "), end = what.find(" = ");
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return what;
-  const CLI::Option* option = app.get_option_no_throw(what.substr(begin + 2, end - begin - 2));
-  if (option == nullptr || option->count() == 0) return what;
-  const std::string word = option->results().back();
-  char* behind = nullptr;
-  std::strtod(word.c_str(), &behind);
-  const bool is_real = behind != word.c_str() && *behind == '\0';
-  return fmt::format("{} is '{}' (must be a {}number)", names_of(*option), word,
-                     is_real ? "whole " : "");
-}
-
+/// The help, the same with all versions of CLI11.
 class HelpFormat : public CLI::Formatter {
  public:
-  explicit HelpFormat(std::string usage) : usage_(std::move(usage)) { column_width(24); }
-  std::string make_usage(const CLI::App*, std::string name) const override {
-    return fmt::format("Usage: {} {}\n", name, usage_);
+  explicit HelpFormat(std::string usage) : usage_(std::move(usage)) {}
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
+    const auto stands_alone = [](const CLI::Option* option) { return option->get_positional(); };
+    const auto has_dashes = [](const CLI::Option* option) { return option->nonpositional(); };
+    return fmt::format("{}\nUsage: {} {}\n{}{}\n{}\n", app->get_description(), name, usage_,
+                       list("Positionals", app->get_options(stands_alone)),
+                       list("Options", app->get_options(has_dashes)), app->get_footer());
   }
 
  private:
+  static std::string list(const char* title, const std::vector<const CLI::Option*>& options) {
+    std::string text = options.empty() ? "" : fmt::format("\n{}:\n", title);
+    for (const CLI::Option* option : options) text += line_of(*option);
+    return text;
+  }
+
+  static std::string line_of(const CLI::Option& option) {
+    constexpr std::size_t width = 24;
+    const std::string next_line = "\n" + std::string(width, ' ');
+    std::string text = fmt::format("  {} {}", option.get_name(option.get_positional(), true),
+                                   option.get_type_name());
+    while (text.back() == ' ') text.pop_back();
+    text += text.size() < width ? std::string(width - text.size(), ' ') : next_line;
+    for (const char letter : option.get_description())
+      text += letter == '\n' ? next_line : std::string(1, letter);
+    return text + "\n";
+  }
+
   std::string usage_;
 };
 
@@ -130,6 +169,7 @@ class HelpFormat : public CLI::Formatter {
 
 struct CommandLine::Parser {
   explicit Parser(const HelpTexts& texts) : app(texts.summary, texts.name) {
+    app.set_help_flag("-h,--help", "Print this help message and exit");
     app.footer(texts.footer);
     app.formatter(std::make_shared<HelpFormat>(texts.usage));
     other_names = texts.other_names;
@@ -180,7 +220,7 @@ template <class T>
 void CommandLine::add_option(const char* names, T& value, const std::string& help,
                              const char* value_name) {
   CLI::Option* option = parser_->app.add_option(names, value, help);
-  option->transform(checks_value(value))->type_name(value_name);
+  check_values(*option->type_name(value_name), check_of(value));
   if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>>)
     option->check(parser_->checks_text());
 }
@@ -188,17 +228,14 @@ void CommandLine::add_option(const char* names, T& value, const std::string& hel
 template <class T>
 void CommandLine::add_list(const char* names, std::vector<T>& values, const std::string& help,
                            const char* value_name) {
-  parser_->app.add_option(names, values, help)
-      ->delimiter(',')
-      ->transform(checks_value(T{}))
-      ->type_name(value_name);
+  CLI::Option* option = parser_->app.add_option(names, values, help);
+  check_values(*option->delimiter(',')->type_name(value_name), check_value<T>);
 }
 
 void CommandLine::add_natural_number(const char* names, std::optional<Index>& value,
                                      const std::string& help, const char* value_name) {
-  parser_->app.add_option(names, value, help)
-      ->transform(CLI::Validator(check_natural_number, ""))
-      ->type_name(value_name);
+  CLI::Option* option = parser_->app.add_option(names, value, help);
+  check_values(*option->type_name(value_name), check_natural_number);
 }
 
 void CommandLine::add_option_or_bare(const char* names, std::optional<std::string>& value,
@@ -208,15 +245,13 @@ void CommandLine::add_option_or_bare(const char* names, std::optional<std::strin
 
 void CommandLine::add_repeated(const char* names, std::vector<std::string>& values,
                                const std::string& help, const char* value_name) {
-  parser_->app.add_option(names, values, help)
-      ->allow_extra_args(false)
-      ->transform(checks_value(std::string()))
-      ->check(parser_->checks_text())
-      ->type_name(value_name);
+  CLI::Option* option = parser_->app.add_option(names, values, help);
+  check_values(*option->allow_extra_args(false)->type_name(value_name), check_value<std::string>);
+  option->check(parser_->checks_text());
 }
 
 void CommandLine::add_flag(const char* names, bool& value, const std::string& help) {
-  parser_->app.add_flag(names, value, help);
+  parser_->app.add_flag(names, value, help)->check(CLI::Validator(check_flag, ""));
 }
 
 void CommandLine::explain_extra_words(const std::string& words) {
@@ -238,7 +273,6 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
     std::string why = error.what();
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) why = parser_->why_extra();
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) why = why_mismatch(app, why);
-    if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) why = why_no_number(app, why);
     throw InputError(fmt::format("{} ({} --help shows the options)", why, app.get_name()));
   }
   if (parser_->unknown != nullptr) *parser_->unknown = app.remaining();

@@ -172,7 +172,7 @@ struct FindAmongCandidates : CandidateBounds<Lanes, max_k, FindAmongCandidates<L
     return num;
   }
 
-  static constexpr int usual_parts = 32 / Lanes::size;  ///< most, of usual leaves
+  static constexpr std::size_t usual_parts = 32 / Lanes::size;  ///< most, of usual leaves
 
   /// Returns how many parts there are. All entries of a usual leaf are written, without branches;
   /// the next leaf writes over those that are not needed.

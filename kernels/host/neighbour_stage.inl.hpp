@@ -7,10 +7,11 @@ namespace zhalo::kernels::HWY_NAMESPACE {
 /// Room for `max_staged` neighbours in any order, of which up to `max_kept` are kept in order.
 template <int max_staged, int max_kept>
 struct NeighbourStage {
-  static constexpr int slack = WalkScratch<float>::slack;  ///< vectors are written whole
+  /// Vectors are written whole.
+  static constexpr std::size_t room = max_staged + WalkScratch<float>::slack;
 
-  std::uint32_t distance_bits[max_staged + slack];
-  LocalIndex index[max_staged + slack];
+  std::uint32_t distance_bits[room];
+  LocalIndex index[room];
 
   /// Puts the k nearest of the first `num` and the next one in order, into their first places.
   /// Writes up to `size` elements.

@@ -536,7 +536,7 @@ OPTIONS = {
     "--lpt 3": ["--lpt", "3", "1 or 2"],
     "--seed -1": ["--seed", "-1 is out of range", SEEDS],
     "--seed -010": ["--seed", "out of range", SEEDS],
-    "--seed -0x5": ["--seed", "-0x5 is out of range", SEEDS],
+    "--seed -0x5": ["--seed is '-0x5' (must be a whole number)"],
     "--seed 18446744073709551615": ["--seed", "18446744073709551615 is out of range", SEEDS],
     "--seed -99999999999999999999": ["--seed", "out of range", SEEDS],
     "--seed 1.5": ["--seed", "1.5"],
