@@ -16,29 +16,8 @@ set(ZHALO_HDF5_FOUND_FOR ${ZHALO_PARALLEL_HDF5}
     CACHE INTERNAL "ZHALO_PARALLEL_HDF5 when HDF5 was looked for")
 find_package(HDF5 1.10.5 REQUIRED COMPONENTS C)
 
-# Sets `result` to the library of MPI that HDF5 was linked with, if that is none of those that zhalo
-# is linked with; else to nothing. It is nothing, too, where that cannot be seen.
-function(zhalo_other_mpi_of_hdf5 result)
-  set(${result} "" PARENT_SCOPE)
-  if(NOT CMAKE_READELF)
-    return()
-  endif()
-  set(names "")
-  foreach(library IN LISTS MPI_C_LIBRARIES)
-    execute_process(COMMAND "${CMAKE_READELF}" -d "${library}" OUTPUT_VARIABLE header ERROR_QUIET)
-    if(header MATCHES "SONAME[^[]*\\[(lib[a-z_]*mpi[^]]*)\\]")
-      list(APPEND names "${CMAKE_MATCH_1}")
-    endif()
-  endforeach()
-  foreach(library IN LISTS HDF5_C_LIBRARIES)
-    execute_process(COMMAND "${CMAKE_READELF}" -d "${library}" OUTPUT_VARIABLE header ERROR_QUIET)
-    if(names AND header MATCHES "NEEDED[^[]*\\[(libmpi(ch)?\\.so[^]]*)\\]"
-       AND NOT CMAKE_MATCH_1 IN_LIST names)
-      set(${result} "${CMAKE_MATCH_1}" PARENT_SCOPE)
-    endif()
-  endforeach()
-endfunction()
-zhalo_other_mpi_of_hdf5(zhalo_other_mpi)
+include(ZhaloOtherMpi)
+zhalo_other_mpi_of(zhalo_other_mpi ${HDF5_C_LIBRARIES})
 if(zhalo_other_mpi)
   message(
     FATAL_ERROR

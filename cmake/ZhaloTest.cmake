@@ -121,8 +121,8 @@ function(zhalo_add_test)
   set(tests "")
   if(arg_RANKS)
     foreach(ranks IN LISTS arg_RANKS)
-      zhalo_add_mpi_command(NAME ${name}.ranks${ranks} RANKS ${ranks} COMMAND ${target}
-                                                                              ${arg_ARGUMENTS})
+      zhalo_add_mpi_command(NAME ${name}.ranks${ranks} RANKS ${ranks} COMMAND
+                            $<TARGET_FILE:${target}> ${arg_ARGUMENTS})
       list(APPEND tests ${name}.ranks${ranks})
     endforeach()
   else()
