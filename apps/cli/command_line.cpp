@@ -187,6 +187,7 @@ struct CommandLine::Parser {
   std::vector<std::pair<const char*, const char*>> other_names;
   std::string of_extra_words;
   std::vector<std::string>* unknown = nullptr;
+  std::vector<std::pair<const CLI::Option*, std::optional<std::string>*>> maybe_bare;
 };
 
 std::string CommandLine::Parser::check_text(const std::string& word) const {
@@ -240,7 +241,9 @@ void CommandLine::add_natural_number(const char* names, std::optional<Index>& va
 
 void CommandLine::add_option_or_bare(const char* names, std::optional<std::string>& value,
                                      const std::string& help, const char* value_name) {
-  parser_->app.add_option(names, value, help)->expected(0, 1)->type_name(value_name);
+  const CLI::Option* option =
+      parser_->app.add_option(names, value, help)->expected(0, 1)->type_name(value_name);
+  parser_->maybe_bare.emplace_back(option, &value);
 }
 
 void CommandLine::add_repeated(const char* names, std::vector<std::string>& values,
@@ -274,6 +277,10 @@ std::optional<std::string> CommandLine::parse(int argc, const char* const* argv)
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) why = parser_->why_extra();
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) why = why_mismatch(app, why);
     throw InputError(fmt::format("{} ({} --help shows the options)", why, app.get_name()));
+  }
+  // Without a value CLI11 2.7 sets nothing, as if the option were not there.
+  for (const auto& [option, value] : parser_->maybe_bare) {
+    if (option->count() > 0 && !*value) *value = "";
   }
   if (parser_->unknown != nullptr) *parser_->unknown = app.remaining();
   return std::nullopt;

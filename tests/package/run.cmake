@@ -26,13 +26,15 @@ read_block(output expected)
 file(WRITE "${WORK}/readme.cpp" "${program}")
 
 set(options "-DREADME_PROGRAM=${WORK}/readme.cpp")
+list(JOIN PREFIX_PATH ":" prefixes)
+set(ENV{CMAKE_PREFIX_PATH} "${prefixes}")
 if(WAY STREQUAL "find_package")
   run(${CMAKE_COMMAND} --install "${ZHALO_BUILD}" --prefix "${WORK}/prefix")
   if(EXISTS "${WORK}/prefix/bin/fof")  # finds its libraries by itself
     run(${CMAKE_COMMAND} -E env --unset=LD_LIBRARY_PATH "${WORK}/prefix/bin/fof" --version)
   endif()
-  list(APPEND options -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
-       "-DCMAKE_PREFIX_PATH=${WORK}/prefix;${PREFIX_PATH}")
+  list(APPEND options -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE})
+  set(ENV{CMAKE_PREFIX_PATH} "${WORK}/prefix:${prefixes}")
 else()
   # Builds the library once more: in the quickest way, and as the other trees do not, by Clang
   # without sanitizers and without FFTW.
@@ -41,8 +43,7 @@ else()
   list(APPEND options -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON
        -DCMAKE_UNITY_BUILD_BATCH_SIZE=40)
   list(APPEND options -DZHALO_SUBDIRECTORY=${ZHALO_SOURCE} -DBUILD_SHARED_LIBS=ON -DZHALO_CUDA=OFF
-       -DZHALO_FFTW=OFF -DZHALO_STD_THREADS=ON -DZHALO_KERNELS_TOGETHER=ON
-       "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}")
+       -DZHALO_FFTW=OFF -DZHALO_STD_THREADS=ON -DZHALO_KERNELS_TOGETHER=ON)
 endif()
 run(${CMAKE_COMMAND} -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}/consumer" -B "${WORK}/build" ${options})
 run(${CMAKE_COMMAND} --build "${WORK}/build" --parallel 2)
@@ -62,8 +63,7 @@ function(check_c_program folder)
 endfunction()
 check_c_program(build)
 if(WAY STREQUAL "find_package")
-  run(${CMAKE_COMMAND} -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}/c_consumer" -B "${WORK}/build_c"
-      "-DCMAKE_PREFIX_PATH=${WORK}/prefix;${PREFIX_PATH}")
+  run(${CMAKE_COMMAND} -G Ninja -S "${CMAKE_CURRENT_LIST_DIR}/c_consumer" -B "${WORK}/build_c")
   run(${CMAKE_COMMAND} --build "${WORK}/build_c")
   check_c_program(build_c)
   # Without CMake, as docs/c.md shows it.
