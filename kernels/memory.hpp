@@ -36,9 +36,9 @@ void synchronise(const Cuda& exec);
 MemoryPool::Source device_memory(int device);
 /// Host memory from and to which this device copies at full speed.
 MemoryPool::Source pinned_memory(int device);
-/// Whose memory an address is in, as far as a device cares: some that it can use; another device's;
-/// or the host's.
-enum class MemoryOwner { usable, another_device, host };
+/// Whose memory an address is in, as far as a device cares: its own; the host's, but such that it
+/// can use it, too; another device's; or the host's alone.
+enum class MemoryOwner { device, both, another_device, host };
 MemoryOwner owner_of(const Cuda& exec, const void* address);
 /// While it lives, the device of `exec`, if it has one, is this thread's current device. For calls
 /// of other libraries (MPI) that are given addresses of its memory, and would start the current

@@ -175,14 +175,14 @@ MemoryOwner owner_of(const Cuda& exec, const void* address) {
   cudaPointerAttributes attributes{};
   ZHALO_CUDA_TRY(cudaPointerGetAttributes(&attributes, address));
   if (attributes.type == cudaMemoryTypeDevice)
-    return attributes.device == exec.device ? MemoryOwner::usable : MemoryOwner::another_device;
+    return attributes.device == exec.device ? MemoryOwner::device : MemoryOwner::another_device;
   if (attributes.type != cudaMemoryTypeUnregistered)
-    return MemoryOwner::usable;  // page-locked or managed
+    return MemoryOwner::both;  // page-locked or managed
   // Other devices may read all memory of the host, too, but by a fault for each page (HMM).
   int shares_pages = 0;
   ZHALO_CUDA_TRY(cudaDeviceGetAttribute(
       &shares_pages, cudaDevAttrPageableMemoryAccessUsesHostPageTables, exec.device));
-  return shares_pages != 0 ? MemoryOwner::usable : MemoryOwner::host;
+  return shares_pages != 0 ? MemoryOwner::both : MemoryOwner::host;
 }
 
 DeviceInUse::DeviceInUse(const Exec& exec) {

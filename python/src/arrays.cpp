@@ -10,6 +10,7 @@ std::string dtype_name(nb::handle dtype) {
 /// Strides that are negative, 0, or not a whole number of elements.
 bool has_odd_stride(const nb::object& array) {
   const auto size = nb::cast<std::int64_t>(array.attr("itemsize"));
+  if (size == 0) return true;
   for (const nb::handle stride : nb::tuple(array.attr("strides"))) {
     const auto bytes = nb::cast<std::int64_t>(stride);
     if (bytes <= 0 || bytes % size != 0) return true;

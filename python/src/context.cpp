@@ -18,6 +18,8 @@ std::string library_version() {
 MPI_Fint handle_of(nb::handle comm) {
   if (!nb::hasattr(comm, "py2f")) refuse("comm must be a communicator of mpi4py, or None");
   const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
+  if (!nb::isinstance(comm, mpi.attr("Comm")))
+    refuse("comm must be a communicator of mpi4py, or None");
   const std::string ours = library_version();
   const auto theirs = nb::cast<std::string>(mpi.attr("Get_library_version")());
   // A text of MPI may end with a null, which belongs to it for mpi4py.
@@ -93,10 +95,17 @@ bool is_on_device(const Context& context) {
   return answer != 0;
 }
 
-/// As Python shows it, without the lines of the program.
+/// As Python shows it, without the lines of the program. Throws nothing: other ranks wait for it.
 std::string message_of(const nb::python_error& raised) {
-  const auto kind = nb::cast<std::string>(raised.type().attr("__name__"));
-  return kind + ": " + nb::cast<std::string>(nb::str(raised.value()));
+  std::string kind = "an error";
+  try {
+    kind = nb::cast<std::string>(raised.type().attr("__name__"));
+    const auto text = nb::cast<std::string>(nb::str(raised.value()));
+    const auto module = nb::cast<std::string>(raised.type().attr("__module__"));
+    return module.rfind("zhalo", 0) == 0 ? text : kind + ": " + text;
+  } catch (const std::exception&) {
+    return kind + ", whose text cannot be shown";
+  }
 }
 
 }  // namespace

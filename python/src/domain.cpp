@@ -1,4 +1,5 @@
 #include <cmath>
+#include <type_traits>
 
 #include "arguments.hpp"
 #include "objects.hpp"
@@ -27,6 +28,9 @@ std::array<T, 3> per_axis(nb::handle given, const char* name, const char* wanted
   if (axes > 0 && num_axes > 0 && axes != num_axes)
     refuse(std::string(name) + " has another number of axes than the arguments before it");
   if (axes > 0) num_axes = axes;
+  // A truth value is no number: Box(100, False) means periodic=False.
+  const auto kind = nb::cast<std::string>(array.attr("dtype").attr("kind"));
+  if ((kind == "b") != std::is_same_v<T, bool>) fail();
   std::array<T, 3> values{};
   for (int axis = 0; axis < (axes == 0 ? 3 : axes); ++axis) {
     const nb::object item = array.attr("item")(axes == 0 ? 0 : axis);
@@ -79,24 +83,24 @@ Box box_of(nb::handle box) {
 }
 
 /// The species of a domain: one or several Particles, or an array of positions.
-std::vector<const Particles*> species_of(nb::handle particles, nb::object& made) {
-  if (nb::isinstance<Particles>(particles)) return {nb::cast<const Particles*>(particles)};
+std::vector<nb::object> species_of(nb::handle particles) {
+  if (nb::isinstance<Particles>(particles)) return {nb::borrow(particles)};
   const bool is_list = nb::isinstance<nb::list>(particles) || nb::isinstance<nb::tuple>(particles);
   if (is_list && nb::len(particles) > 0 && nb::isinstance<Particles>(particles[0])) {
-    std::vector<const Particles*> species;
+    std::vector<nb::object> species;
     for (const nb::handle one : particles) {
       if (!nb::isinstance<Particles>(one)) refuse("give each species as zhalo.Particles");
-      species.push_back(nb::cast<const Particles*>(one));
+      species.push_back(nb::borrow(one));
     }
     return species;
   }
-  made = nb::type<Particles>()(particles);
-  return {nb::cast<const Particles*>(made)};
+  return {nb::type<Particles>()(particles)};
 }
 
-/// The arguments of a domain, and what keeps their arrays alive.
+/// The arguments of a domain, and what keeps their arrays alive: another thread may change a list
+/// of species meanwhile.
 struct Given {
-  nb::object made;
+  std::vector<nb::object> kept;
   std::vector<const Particles*> species;
   std::vector<zhalo_particles> views;
   Box box;
@@ -105,8 +109,11 @@ struct Given {
 
 Given given_of(nb::handle particles, nb::handle box, const Number& min_length) {
   Given given;
-  given.species = species_of(particles, given.made);
-  for (const Particles* one : given.species) given.views.push_back(one->view());
+  given.kept = species_of(particles);
+  for (const nb::object& one : given.kept) {
+    given.species.push_back(nb::cast<const Particles*>(one));
+    given.views.push_back(given.species.back()->view());
+  }
   given.box = box_of(box);
   given.options.min_length = min_length.value("min_length");
   return given;
@@ -194,7 +201,9 @@ velocities  as many, or None
 masses      one number for all particles, or one for each; None: 1
 types       whole numbers 0 to 255, one for all or one for each; None: 0
 
-Arrays are used where they are, also with strides.)")
+Arrays are used where they are, also with strides. Some are copied: those with another byte order,
+with strides that are negative or no multiple of an element, and types that are not uint8. Do not
+change arrays before the domain is made.)")
       .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle>(), nb::arg("positions"),
            nb::arg("velocities") = nb::none(), nb::arg("masses") = nb::none(),
            nb::arg("types") = nb::none())

@@ -79,9 +79,9 @@ RowKind kind_of_all(const Context& context, const GivenRows& given) {
       refuse("the array's type and shape of rows are " + own + " on this rank, and " + kind.text +
              " on others; give all ranks the same");
     }
+    if (kind.text.empty()) kind = RowKind(given.rows[0]);
     return true;
   });
-  if (kind.text.empty()) kind = RowKind(given.rows[0]);
   return kind;
 }
 
@@ -91,8 +91,11 @@ NumpyArray in_group_order(const Catalogue& catalogue, const nb::args& columns) {
   const GivenRows given = catalogue.context.agreed([&] { return given_rows(catalogue, columns); });
   const RowKind kind = kind_of_all(catalogue.context, given);
   const std::int64_t num = catalogue.counts().num_members;
-  const nb::object ordered = catalogue.context.agreed([&] { return kind.new_rows(num); });
-  const auto bytes = nb::cast<std::int64_t>(kind.new_rows(1).attr("nbytes"));
+  std::int64_t bytes = 0;
+  const nb::object ordered = catalogue.context.agreed([&] {
+    bytes = nb::cast<std::int64_t>(kind.new_rows(1).attr("nbytes"));
+    return kind.new_rows(num);
+  });
   std::vector<zhalo_elements> elements;
   for (const nb::object& rows : given.rows) elements.push_back({address_of(rows), bytes, 0});
   void* const to = address_of(ordered);

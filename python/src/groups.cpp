@@ -60,7 +60,9 @@ struct CatalogueRequest {
       refuse("min_members is " + std::to_string(options.min_members) + " (must be at least 1)");
     if (options.num_types < 1)
       refuse("num_types is " + std::to_string(options.num_types) + " (must be at least 1)");
-    if (!counted.is_none()) counted_types = whole_numbers(counted, "counted_types");
+    if (counted.is_none()) return;
+    counted_types = whole_numbers(counted, "counted_types");
+    if (counted_types.empty()) refuse("counted_types is empty (None counts all types)");
   }
 };
 

@@ -35,11 +35,16 @@ struct Search {
     const bool is_empty = nb::cast<std::int64_t>(rows.attr("size")) == 0;
     if (name == "float64" && domain.precision() == ZHALO_FLOAT && !is_empty)
       refuse("points must be float32, as the particles are: points.astype(numpy.float32)");
-    points.emplace(rows, nb::none(), nb::none(), nb::none());
+    points.emplace(rows, nb::none(), nb::none(), nb::none(), "points");
     view = points->view();
     if (is_empty) view.dimensions = domain.dimensions;  // an empty list does not say it
   }
 
+  void set_self(const Truth& include_self) {
+    options.exclude_self = include_self.value("include_self") ? 0 : 1;
+    if (options.exclude_self != 0 && points)
+      refuse("include_self=False is for particles, and points are given: leave it out");
+  }
   void set_k(const WholeNumber& k) {
     options.k = k.small_value("k");
     if (options.k < 1) refuse("k is " + std::to_string(options.k) + " (must be at least 1)");
@@ -85,7 +90,7 @@ TwoArrays find_neighbours(const Domain& domain, const WholeNumber& k, nb::object
     Search wanted(domain, points, queries, targets);
     wanted.set_k(k);
     wanted.set_max_radius(max_radius);
-    wanted.options.exclude_self = include_self.value("include_self") ? 0 : 1;
+    wanted.set_self(include_self);
     return wanted;
   });
   const Lists lists(domain.context, [&](zhalo_neighbours** made) {
@@ -103,7 +108,7 @@ NumpyArray count_within(const Domain& domain, const Number& radius, nb::object p
   const Search search = domain.context.agreed([&] {
     Search wanted(domain, points, queries, targets);
     wanted.set_radius(radius);
-    wanted.options.exclude_self = include_self.value("include_self") ? 0 : 1;
+    wanted.set_self(include_self);
     return wanted;
   });
   const auto count = [&](std::int64_t* to, std::int64_t room) {

@@ -75,7 +75,9 @@ struct Box {
 /// zhalo.Particles: arrays of the caller, which it keeps alive.
 class Particles {
  public:
-  Particles(nb::handle positions, nb::handle velocities, nb::handle masses, nb::handle types);
+  /// Messages call the positions `name`.
+  Particles(nb::handle positions, nb::handle velocities, nb::handle masses, nb::handle types,
+            const char* name = "positions");
 
   const zhalo_particles& view() const { return view_; }
   /// Whether the caller gave any: types of 0 are types, too.
@@ -86,6 +88,8 @@ class Particles {
   void set_rows(zhalo_column* columns, nb::handle rows, const char* what);
   /// Whether the caller gave it. Of no particles any empty array is as good as none.
   bool is_to_set(nb::handle column) const;
+  /// Whether it is one number, which may be in an array.
+  bool is_for_all(nb::handle column) const;
   void set_masses(nb::handle masses);
   void set_types(nb::handle types);
   Array keep(nb::handle values);

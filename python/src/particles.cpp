@@ -22,7 +22,7 @@ nb::object as_bytes(nb::handle types) {
 }  // namespace
 
 Particles::Particles(nb::handle positions, nb::handle velocities, nb::handle masses,
-                     nb::handle types) {
+                     nb::handle types, const char* name) {
   nb::object rows = as_numpy(positions);
   auto shape = nb::cast<std::vector<std::int64_t>>(rows.attr("shape"));
   if (shape == std::vector<std::int64_t>{0}) {  // an empty list, of a rank without particles
@@ -30,10 +30,10 @@ Particles::Particles(nb::handle positions, nb::handle velocities, nb::handle mas
     rows = rows.attr("reshape")(0, 3);
   }
   if (shape.size() != 2 || shape[1] < 2 || shape[1] > 3)
-    refuse("positions must have the shape (number, 3) or (number, 2)");
+    refuse(std::string(name) + " must have the shape (number, 3) or (number, 2)");
   view_.num = shape[0];
   view_.dimensions = static_cast<int>(shape[1]);
-  set_rows(view_.position, rows, "positions");
+  set_rows(view_.position, rows, name);
   if (is_to_set(velocities)) set_rows(view_.velocity, velocities, "velocities");
   if (is_to_set(masses)) set_masses(masses);
   if (is_to_set(types)) set_types(types);
@@ -67,8 +67,13 @@ void Particles::set_rows(zhalo_column* columns, nb::handle rows, const char* wha
     columns[axis] = column_of(array, precision, static_cast<std::size_t>(axis));
 }
 
+bool Particles::is_for_all(nb::handle column) const {
+  if (is_one_value(column)) return true;
+  return view_.num != 1 && nb::cast<std::int64_t>(as_numpy(column).attr("size")) == 1;
+}
+
 void Particles::set_masses(nb::handle masses) {
-  if (is_one_value(masses)) {
+  if (is_for_all(masses)) {
     view_.uniform_mass = Number{nb::borrow(masses)}.value("masses");
     if (!(view_.uniform_mass > 0) || std::isinf(view_.uniform_mass))
       refuse("masses is " + shown(masses) + " (must be positive and finite)");
@@ -81,7 +86,7 @@ void Particles::set_masses(nb::handle masses) {
 }
 
 void Particles::set_types(nb::handle types) {
-  if (is_one_value(types)) {
+  if (is_for_all(types)) {
     view_.uniform_type = WholeNumber{nb::borrow(types)}.small_value("types");
     if (view_.uniform_type < 0 || view_.uniform_type > 255)
       refuse("types is " + shown(types) + " (must be 0 to 255)");

@@ -151,6 +151,12 @@ int zhalo_context_agree(const zhalo_context* context, int status, const char* er
   });
 }
 
+void zhalo_get_version(int* major, int* minor, int* patch) {
+  if (major != nullptr) *major = ZHALO_VERSION_MAJOR;
+  if (minor != nullptr) *minor = ZHALO_VERSION_MINOR;
+  if (patch != nullptr) *patch = ZHALO_VERSION_PATCH;
+}
+
 int zhalo_context_share(const zhalo_context* context, const char* text, char* shared,
                         int64_t room) {
   return status_of([&] {

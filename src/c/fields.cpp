@@ -159,13 +159,13 @@ int zhalo_power_spectrum(const zhalo_domain* domain, const zhalo_power_options* 
     const Context& context = *measured.context;
     const MeasuredPower done = together(context.comm, [&] {
       MeasuredPower power = measure_power_of(measured, at(options, "options of a spectrum"));
-      validate_room(bins, room, static_cast<Index>(power.spectrum.bins.size()));
+      const std::vector<zhalo_power_bin> made = bins_of(power.spectrum);
+      copy_out<zhalo_power_bin>(context.exec, Span<const zhalo_power_bin>(made), bins, room);
       return power;
     });
-    const std::vector<zhalo_power_bin> made = bins_of(done.spectrum);
-    std::copy(made.begin(), made.end(), bins);
     if (report != nullptr)
-      *report = {static_cast<Index>(made.size()), done.shot_noise, done.spectrum.nyquist};
+      *report = {static_cast<Index>(done.spectrum.bins.size()), done.shot_noise,
+                 done.spectrum.nyquist};
   });
 }
 

@@ -1,6 +1,9 @@
 #include "src/c/particles.hpp"
 
+#include <cstdint>
 #include <cstring>
+
+#include "kernels/memory.hpp"
 
 namespace zhalo::c {
 namespace {
@@ -64,10 +67,27 @@ zhalo_column CallerColumns::checked(zhalo_column column, std::size_t size, const
   validate(column.stride_bytes >= bytes,
            "{} of {} bytes are {} bytes apart (give the distance in bytes, or 0 for no gaps)", what,
            bytes, column.stride_bytes);
+  if (std::holds_alternative<Cuda>(exec_)) validate_place(column, bytes, what);
   if (!copies_) return column;
   const std::vector<std::byte> values = packed(column, given_.num, size);
   uploaded_.push_back(to_exec(exec_, Span<const std::byte>(values), what));
   return {uploaded_.back().data(), bytes, column.precision};
+}
+
+/// A wrong place would fail where nothing can be mended: in a copy or in a kernel.
+void CallerColumns::validate_place(const zhalo_column& column, Index bytes,
+                                   const char* what) const {
+  if (copies_) {
+    const kernels::MemoryOwner owner = kernels::owner_of(std::get<Cuda>(exec_), column.data);
+    validate(owner == kernels::MemoryOwner::host || owner == kernels::MemoryOwner::both,
+             "{} are in memory of a device (set is_on_device to 1)", what);
+    return;
+  }
+  const auto address = static_cast<Index>(reinterpret_cast<std::uintptr_t>(column.data));
+  validate(address % bytes == 0 && column.stride_bytes % bytes == 0,
+           "{} of {} bytes begin at address {} and are {} bytes apart (on a device both must be "
+           "multiples of {})",
+           what, bytes, address, column.stride_bytes, bytes);
 }
 
 RealColumn CallerColumns::numbers(const zhalo_column& column, const char* what) {

@@ -331,8 +331,12 @@ std::string Communicator::broadcast(const std::string& text, int root) const {
   std::memcpy(&size, length.data(), sizeof size);
   Wire<char> characters(*state_, static_cast<std::size_t>(size));
   if (rank_ == root) std::copy(text.begin(), text.end(), characters.data());
-  enter(operation);
-  state_->finish(operation, [&] { return network.broadcast(characters.span(), root); });
+  const Index longest = state_->options.chunk_bytes;  // MPI counts in int
+  for (Index first = 0; first < size; first += longest) {
+    const Span<char> part = characters.span().subspan(first, std::min(longest, size - first));
+    enter(operation);
+    state_->finish(operation, [&] { return network.broadcast(part, root); });
+  }
   return {characters.data(), static_cast<std::size_t>(size)};
 }
 

@@ -1,9 +1,12 @@
 #include "src/tree/tree.hpp"
 
+#include <limits>
+
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/tree.hpp"
 #include "src/core/instantiate.hpp"
+#include "src/core/validate.hpp"
 
 namespace zhalo {
 namespace {
@@ -41,6 +44,10 @@ Tree<Real>::Tree(const Context& context, const kernels::SortedPositions<Real>& p
 
 template <class Real>
 void Tree<Real>::allocate_leaves(const Exec& exec, Index num_leaves) {
+  validate(num_leaves <= std::numeric_limits<LocalIndex>::max(),
+           "the tree of this rank would have {} leaves, more than {} (use larger leaves or more "
+           "ranks)",
+           num_leaves, std::numeric_limits<LocalIndex>::max());
   leaf_begin_ = Buffer<LocalIndex>(exec, num_leaves, "leaves");
   leaf_end_ = Buffer<LocalIndex>(exec, num_leaves, "leaves");
   view_.leaf_begin = leaf_begin_.data();

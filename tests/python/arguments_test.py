@@ -16,6 +16,15 @@ DOMAIN = zhalo.Domain(POSITIONS, 1.0)
 GROUPS = DOMAIN.friends_of_friends(0.2)
 HALOES = GROUPS.catalogue(2)
 REFUSED = {
+    "lo is False (must be one number": lambda: zhalo.Box(100.0, False),
+    "length is an array of shape (3,)": lambda: zhalo.Box([True, True, True]),
+    "box is True (must be one number": lambda: zhalo.Domain(POSITIONS, True),
+    "periodic is 1 (must be True": lambda: zhalo.Box(1, periodic=1),
+    "counted_types is empty": lambda: GROUPS.catalogue(counted_types=np.arange(0)),
+    "include_self=False is for particles": lambda: DOMAIN.knn(points=POSITIONS, include_self=False),
+    "the points are neither float32": lambda: DOMAIN.knn(points=[[0, 0, 0]]),
+    "points must have the shape (number, 3)": lambda: DOMAIN.knn(points=np.ones(3)),
+    "OSError, whose text cannot be shown": lambda: zhalo.Domain(Unreadable(), 1.0),
     "must be positive": lambda: DOMAIN.friends_of_friends(-1),
     "not finite": lambda: zhalo.Domain(POSITIONS * np.nan, 1.0),
     "shape": lambda: zhalo.Domain(POSITIONS[:, :1], 1.0),
@@ -105,6 +114,23 @@ class TooLarge:
 
     def __array__(self, *_, **__):
         raise MemoryError("no room for the rows")
+
+
+class Unreadable:
+    """Rows that cannot be read, from a file whose name is no UTF-8."""
+
+    def __array__(self, *_, **__):
+        raise OSError("\udcff.npy")
+
+
+class AnewEachTime(list):
+    """A list that makes its elements when it is asked for them, and keeps none."""
+
+    def __getitem__(self, _):
+        return zhalo.Particles(POSITIONS.copy(), masses=[2.0])
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
 
 
 class Arguments(unittest.TestCase):
@@ -228,6 +254,18 @@ class Arguments(unittest.TestCase):
         rows[:] = np.nan
         del rows
         np.testing.assert_array_equal(domain.knn(3)[1], DOMAIN.knn(3)[1])
+
+    def test_a_list_of_species_need_not_keep_them(self):
+        domain = zhalo.Domain(AnewEachTime([0, 0]), 1.0)
+        self.assertEqual((domain.num(0), domain.num(1)), (100, 100))
+        np.testing.assert_array_equal(domain.knn(3)[1], DOMAIN.knn(3)[1])
+        mass = domain.friends_of_friends(0.2).catalogue(2)["GroupMass"]
+        np.testing.assert_array_equal(mass, 2 * HALOES.length)
+
+    def test_an_error_names_its_kind_once(self):
+        with self.assertRaises(zhalo.InputError) as raised:
+            zhalo.Domain(POSITIONS.astype(int), 1.0)
+        self.assertTrue(str(raised.exception).startswith("the positions are neither"))
 
     def test_results_outlive_what_they_were_made_of(self):
         haloes = zhalo.Domain(POSITIONS, 1.0).friends_of_friends(0.2).catalogue(2)

@@ -48,6 +48,10 @@ if comm.rank == 0:
     print(haloes.checksum, haloes.num_groups_total, spectrum.power.round(9).tolist())
 # What differs is one error on all ranks.
 is_last = comm.rank == comm.size - 1
+class Unreadable:
+    def __array__(self, *_, **__):
+        raise OSError("\\udcff.npy")
+
 errors = []
 for call in (
     lambda: domain.knn(4 + comm.rank),
@@ -72,6 +76,7 @@ for call in (
     lambda: domain.knn(3, queries=1 if is_last else 0),
     lambda: domain.paint(0 if is_last else 8),
     lambda: domain.power_spectrum(0 if is_last else 8),
+    lambda: zhalo.Domain(Unreadable() if is_last else mine, 1.0, context),
     # What a rank says of its own context, before it has one.
     lambda: zhalo.Context(comm, threads=0 if is_last else 1),
     lambda: zhalo.Context(comm, threads=1, device=-1 if is_last else None),
@@ -83,7 +88,15 @@ for call in (
     except zhalo.InputError as error:
         errors.append(str(error))
 assert all(other == errors for other in comm.allgather(errors))
-assert len(errors) == (22 if comm.size == 1 else 24)
+assert len(errors) == (23 if comm.size == 1 else 25)
+
+# Other things of mpi4py have numbers, too.
+for other in (comm.Get_group(), MPI.SUM):
+    try:
+        zhalo.Context(other)
+        raise AssertionError(other)
+    except zhalo.InputError as error:
+        assert "must be a communicator of mpi4py" in str(error), error
 
 # So is a lack of memory for the rows of one.
 class TooLarge:

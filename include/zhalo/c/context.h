@@ -10,6 +10,16 @@
 extern "C" {
 #endif
 
+// ---- Version ----------------------------------------------------------------------------------
+
+/// Of this header. Structs may grow with a new minor version: compile again all that declares them.
+#define ZHALO_VERSION_MAJOR 0
+#define ZHALO_VERSION_MINOR 1
+#define ZHALO_VERSION_PATCH 0
+
+/// The version of the library that runs. Never fails, and a null pointer is skipped.
+void zhalo_get_version(int* major, int* minor, int* patch);
+
 // ---- Errors -------------------------------------------------------------------------------------
 
 /// The status of a call.
@@ -18,8 +28,8 @@ enum {
   ZHALO_INPUT_ERROR = 1,    ///< values or options that cannot be used as given
   ZHALO_OUT_OF_MEMORY = 2,  ///< the message says how much was needed, and for what
   ZHALO_DEVICE_ERROR = 3,   ///< a device is missing or failed
-  /// Ranks are lost, or MPI failed. The context refuses everything from then on. Other ranks may
-  /// have another status, or none yet.
+  /// Ranks are lost, or MPI failed. The context refuses everything from then on, unless the error
+  /// is one that zhalo_context_agree was given. Other ranks may have another status, or none yet.
   ZHALO_COMMUNICATION_ERROR = 4,
   ZHALO_FILE_ERROR = 5,   ///< reading or writing a file failed
   ZHALO_OTHER_ERROR = 6,  ///< anything else, such as a bug of zhalo
@@ -52,7 +62,8 @@ typedef struct zhalo_context_options {
   /// ranks of a machine take devices in turn.
   const int* device;
   /// Longest wait for other ranks, in seconds. After that they are lost: ZHALO_COMMUNICATION_ERROR.
-  /// 0: the environment variable ZHALO_TIMEOUT, else half an hour. Negative: no limit.
+  /// 0: the environment variable ZHALO_TIMEOUT, else half an hour. Negative: no limit. MPI makes
+  /// the duplicate of the communicator, for which zhalo_context_create waits without a limit.
   double timeout_seconds;
   /// The caller's CUDA stream (a cudaStream_t) of `device`, which must be named. All work on the
   /// device is queued there: zhalo begins after what the caller has queued there before, and waits
@@ -94,7 +105,7 @@ void zhalo_context_destroy(zhalo_context* context);
 /// Bytes of this rank's memory that zhalo works with: of the device, or of the host. A rank's
 /// handles and small tables are not counted.
 typedef struct zhalo_memory_counts {
-  int64_t in_use;     ///< by domains and results that are not destroyed
+  int64_t in_use;     ///< by results, and by domains that are not destroyed or have results
   int64_t peak;       ///< the most that was in use
   int64_t held;       ///< taken from the system: in use, or kept for later calls
   int64_t peak_held;  ///< the most that was held
@@ -105,8 +116,9 @@ typedef struct zhalo_memory_counts {
 int zhalo_context_get_memory(const zhalo_context* context, zhalo_memory_counts* counts);
 /// Sets `peak` to `in_use`, and `peak_held` to `held`. Not collective.
 int zhalo_context_reset_peak_memory(const zhalo_context* context);
-/// Gives the memory that is kept for later calls back to the system. Results stay. The next call
-/// takes memory anew, which needs time. Not collective.
+/// Gives the memory that is kept for later calls back to the system, but for up to 128 MiB per rank
+/// through which messages of devices go. Results stay. The next call takes memory anew, which needs
+/// time. Not collective.
 int zhalo_context_release_memory(const zhalo_context* context);
 
 #ifdef __cplusplus

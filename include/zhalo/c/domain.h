@@ -46,7 +46,8 @@ typedef struct zhalo_particles {
   zhalo_column type;         ///< of ZHALO_UINT8, or none: then each has uniform_type
   int uniform_type;          ///< 0 to 255
   /// Whether the columns are in memory of the context's device (1) or of the host (0). In the first
-  /// case, writes to them must be complete, or queued on the context's stream. If the columns are
+  /// case, writes to them must be complete, or queued on the context's stream, and addresses and
+  /// strides must be multiples of the number's size. If the columns are
   /// on the host and the context computes on a device, they are copied there for the time of the
   /// call.
   int is_on_device;

@@ -316,10 +316,19 @@ static void check_alone(void) {
   zhalo_groups_destroy(groups);
 }
 
+static void check_version(void) {
+  int major = -1, minor = -1, patch = -1;
+  zhalo_get_version(&major, &minor, &patch);
+  EXPECT(major == ZHALO_VERSION_MAJOR && minor == ZHALO_VERSION_MINOR);
+  EXPECT(patch == ZHALO_VERSION_PATCH);
+  zhalo_get_version(NULL, NULL, NULL);
+}
+
 int main(int argc, char** argv) {
   zhalo_context* context = NULL;
   EXPECT_ERROR(zhalo_context_create(MPI_COMM_WORLD, NULL, &context), ZHALO_INPUT_ERROR, "MPI_Init");
   EXPECT_ERROR(zhalo_context_create_f(0, NULL, &context), ZHALO_INPUT_ERROR, "MPI_Init");
+  check_version();
   check_alone();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -80,7 +80,7 @@ TEST_CASE("sums, extremes and prefixes over the ranks") {
   CHECK(range.total == 3 * size * (size - 1) / 2);
 }
 
-TEST_CASE("sums of arrays may travel in messages that are shorter than a number") {
+TEST_CASE("sums of arrays and texts may travel in messages that are shorter than a number") {
   const Communicator comm(MPI_COMM_WORLD, {.timeout_seconds = 20, .chunk_bytes = 1});
   const Index size = comm.size();
   std::vector<Index> values{1, Index{1} << 40, comm.rank()};
@@ -88,6 +88,8 @@ TEST_CASE("sums of arrays may travel in messages that are shorter than a number"
   CHECK(values == std::vector<Index>{size, size << 40, size * (size - 1) / 2});
   comm.exclusive_sum_in_place(values);
   CHECK(values[0] == size * comm.rank());
+  const std::string text = "in pieces of one letter";
+  CHECK(comm.broadcast(comm.rank() == 0 ? text : "") == text);
 }
 
 TEST_CASE("the length of messages has limits") {

@@ -40,7 +40,7 @@ struct Values {
 /// Then nothing is wrong: the device shares the host's page tables.
 bool reads_host(const Exec& exec) {
   const std::vector<int> own{1};
-  return kernels::owner_of(std::get<Cuda>(exec), own.data()) == kernels::MemoryOwner::usable;
+  return kernels::owner_of(std::get<Cuda>(exec), own.data()) == kernels::MemoryOwner::both;
 }
 
 struct Mistake {
