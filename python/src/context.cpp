@@ -16,10 +16,11 @@ std::string library_version() {
 /// The communicator of mpi4py as a number of Fortran. InputError if mpi4py has another MPI than
 /// zhalo, because handles of one make no sense to the other, or MPI does not run.
 MPI_Fint handle_of(nb::handle comm) {
-  if (!nb::hasattr(comm, "py2f")) refuse("comm must be a communicator of mpi4py, or None");
-  const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
-  if (!nb::isinstance(comm, mpi.attr("Comm")))
+  // Groups and operations have numbers, too. What has none must not need mpi4py for its error.
+  if (!nb::hasattr(comm, "py2f") ||
+      !nb::isinstance(comm, nb::module_::import_("mpi4py.MPI").attr("Comm")))
     refuse("comm must be a communicator of mpi4py, or None");
+  const nb::module_ mpi = nb::module_::import_("mpi4py.MPI");
   const std::string ours = library_version();
   const auto theirs = nb::cast<std::string>(mpi.attr("Get_library_version")());
   // A text of MPI may end with a null, which belongs to it for mpi4py.

@@ -100,8 +100,7 @@ std::vector<nb::object> species_of(nb::handle particles) {
 /// The arguments of a domain, and what keeps their arrays alive: another thread may change a list
 /// of species meanwhile.
 struct Given {
-  std::vector<nb::object> kept;
-  std::vector<const Particles*> species;
+  std::vector<nb::object> species;  ///< zhalo.Particles
   std::vector<zhalo_particles> views;
   Box box;
   zhalo_domain_options options{};
@@ -109,11 +108,9 @@ struct Given {
 
 Given given_of(nb::handle particles, nb::handle box, const Number& min_length) {
   Given given;
-  given.kept = species_of(particles);
-  for (const nb::object& one : given.kept) {
-    given.species.push_back(nb::cast<const Particles*>(one));
-    given.views.push_back(given.species.back()->view());
-  }
+  given.species = species_of(particles);
+  for (const nb::object& one : given.species)
+    given.views.push_back(nb::cast<const Particles&>(one).view());
   given.box = box_of(box);
   given.options.min_length = min_length.value("min_length");
   return given;
@@ -147,7 +144,8 @@ void agree_on_types(const Context& context, const Given& given) {
   });
   for (std::size_t s = 0; s < given.species.size(); ++s) {
     const std::string what = "types of species " + std::to_string(s);
-    context.agree_on_giving(given.views[s].num > 0, given.species[s]->has_types(), what);
+    const bool has_types = nb::cast<const Particles&>(given.species[s]).has_types();
+    context.agree_on_giving(given.views[s].num > 0, has_types, what);
   }
 }
 
