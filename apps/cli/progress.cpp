@@ -56,6 +56,15 @@ std::string in_one_line(const std::string& message) {
   return line;
 }
 
+std::string in_ascii(const std::string& message) {
+  std::string text;
+  for (const char c : in_one_line(message)) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += byte >= 0x80 ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+  }
+  return text;
+}
+
 void put(const std::string& text, std::FILE* stream) {
   std::fwrite(text.data(), 1, text.size(), stream);
   std::fflush(stream);

@@ -50,6 +50,8 @@ class Progress {
 /// With escapes for line ends and whatever else a terminal would obey: names of files and words of
 /// a damaged file may hold such bytes.
 std::string in_one_line(const std::string& message);
+/// Also with escapes for bytes that are not ASCII.
+std::string in_ascii(const std::string& message);
 
 /// Writes at once; what cannot be written (a closed pipe) is lost silently.
 void put(const std::string& text, std::FILE* stream = stdout);

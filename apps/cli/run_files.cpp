@@ -38,6 +38,12 @@ OutputName name_output(const std::string& given, const std::string& otherwise) {
   return {path.parent_path().string(), name.string(), !given.empty()};
 }
 
+std::string whole_path(const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  return error ? path : whole.lexically_normal().string();
+}
+
 void check_directory(const Communicator& comm, const std::string& directory) {
   comm.together([&] {
     if (comm.rank() != 0) return;
@@ -140,10 +146,12 @@ void check_named_is_free(const NamedFile& file) {
   std::error_code ignored;
   if (is_standard_output(file.path) || !fs::is_regular_file(file.path, ignored)) return;
   std::ifstream existing(file.path, std::ios::binary);
-  std::string found(file.beginning.size(), '\0');
+  std::string found(128, '\0');
   existing.read(found.data(), static_cast<std::streamsize>(found.size()));
-  const auto num_read = static_cast<std::size_t>(existing.gcount());
-  if (num_read > 0 && found.substr(0, num_read) != file.beginning.substr(0, num_read))
+  found.resize(static_cast<std::size_t>(existing.gcount()));
+  const bool is_such =
+      found.rfind(file.beginning, 0) == 0 && found.find(file.mark) != std::string::npos;
+  if (!found.empty() && !is_such)
     throw InputError(fmt::format(
         "{0} '{1}' would replace a file that was not written by {0}: choose another name, or move "
         "that file away",

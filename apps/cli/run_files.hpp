@@ -28,6 +28,9 @@ struct OutputName {
 /// folders.
 OutputName name_output(const std::string& given, const std::string& otherwise);
 
+/// Absolute, so that it means the same in any folder.
+std::string whole_path(const std::string& path);
+
 /// For a run that writes nothing: throws FileError if -o could not be written to `directory`, as
 /// rank 0 sees it. Collective.
 void check_directory(const Communicator& comm, const std::string& directory);
@@ -36,7 +39,9 @@ void check_directory(const Communicator& comm, const std::string& directory);
 struct NamedFile {
   std::string option;
   std::string path;
-  std::string beginning = "{";  ///< of what is written there; of JSON, if not said otherwise
+  /// Of what is written there; of a report, if not said otherwise.
+  std::string beginning = "{\n  \"command\": \"";
+  std::string mark{};  ///< what stands there in the first 128 bytes, besides
 };
 
 struct RunFiles {

@@ -79,7 +79,7 @@ std::string header_of(const Plan& plan, const PaintReport& painted, const PowerS
   const std::string unit = plan.snapshot.units.length_name();
   std::string text;
   const auto line = [&](const std::string& comment) {
-    text += "# " + app::in_one_line(comment) + "\n";
+    text += "# " + app::in_ascii(comment) + "\n";
   };
   line(fmt::format("power spectrum by zhalo {} of {}: {}", ZHALO_VERSION, plan.snapshot.path,
                    snapshot_text(plan.snapshot)));
@@ -99,8 +99,9 @@ std::string header_of(const Plan& plan, const PaintReport& painted, const PowerS
   line(fmt::format("bins k_lo <= k < k_hi ({}) up to {}; modes counts k and -k, but not k = 0",
                    bins_text(options.bins),
                    options.bins.k_max ? "k_max" : "the Nyquist frequency"));
-  line(fmt::format("units: k in 1/{0}, P in {0}^3{1}", in_brackets(unit),
-                   plan.snapshot.cosmological ? ", lengths comoving" : ""));
+  line(fmt::format("units: k in 1/{0}, P in {0}^3{1}{2}", in_brackets(unit),
+                   plan.snapshot.cosmological ? ", lengths comoving" : "",
+                   plan.snapshot.units.assumed ? "; assumed: the file states no unit" : ""));
   line(fmt::format("fundamental {:.9g}, Nyquist {:.9g}", spectrum.fundamental, spectrum.nyquist));
   line(fmt::format("shot noise V sum(w^2) / sum(w)^2 = {:.9g}, which P contains{}",
                    shot_noise(painted, plan.grid),

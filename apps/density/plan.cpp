@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -44,7 +45,7 @@ app::RunFiles files_of(const Plan& plan, const io::HaloList& haloes) {
   app::RunFiles files{plan.snapshot.files,
                       {},
                       {{"--power", options.power, "# power spectrum by zhalo"},
-                       {"--image", options.image, "\x89PNG"},
+                       {"--image", options.image, "\x89PNG", "zhalo"},
                        {"--json", options.json}}};
   files.inputs.insert(files.inputs.end(), haloes.files.begin(), haloes.files.end());
   if (writes_field(options)) files.outputs.push_back(plan.output);
@@ -75,7 +76,15 @@ void check_bins(const Plan& plan) {
         begin, end, fundamental, nyquist));
   constexpr double max_bins = 1 << 20;  // BinOptions
   const double width = bins.width.value_or(fundamental);
-  if (bins.spacing == BinSpacing::logarithmic || (end - begin) / width < max_bins) return;
+  if (bins.spacing == BinSpacing::logarithmic) {
+    const double num = (std::log10(end) - std::log10(begin)) * bins.per_decade;
+    if (num < max_bins) return;
+    throw InputError(
+        fmt::format("{:.6g} bins per decade from k = {:.6g} to {:.6g} are {:.4g} (must be fewer "
+                    "than {:.0f}): use fewer, or a larger --k-min",
+                    bins.per_decade, begin, end, num, max_bins));
+  }
+  if ((end - begin) / width < max_bins) return;
   throw InputError(fmt::format(
       "bins of width {} from k = {:.6g} to {:.6g} are {:.4g} (must be fewer than {:.0f}): give "
       "--bin-width of at least {:.4g}",
@@ -127,12 +136,14 @@ void warn_of_haloes(const io::HaloList& list, Plan& plan) {
 constexpr double rank_bytes = 48 << 20;
 
 /// While the mesh, or the second of two, is painted, without ghosts. Ranks have the memory of an
-/// exchange then, if there is a transform. The field beside its modes takes no more.
-double bytes_per_cell(const Options& options, int num_ranks) {
+/// exchange then, or of the two of pencils, if there is a transform. The field beside its modes
+/// takes no more.
+double bytes_per_cell(const Options& options, const std::array<int, 2>& shape) {
   const bool transforms = !options.power.empty() || options.interlaced ||
                           field_compensation(options) != Compensation::none;
   constexpr double mesh = 4, sums = 8, exchange = 4;
-  return (options.interlaced ? 2 : 1) * mesh + sums + (transforms && num_ranks > 1 ? exchange : 0);
+  const double exchanges = transforms ? (shape[0] > 1) + (shape[1] > 1) : 0;
+  return (options.interlaced ? 2 : 1) * mesh + sums + exchanges * exchange;
 }
 
 /// Of the rank with most cells. Sums have ghosts behind them along axes that are divided, which go
@@ -145,7 +156,7 @@ double bytes_of_cells(const Plan& plan) {
   const IndexBox with_ghosts = own.grown({}, {{rows > 1 ? above : 0, columns > 1 ? above : 0, 0}});
   const auto cells = static_cast<double>(own.size());
   constexpr double bytes_per_ghost = 3 * sizeof(Index);
-  return cells * bytes_per_cell(plan.options, plan.ranks.num_ranks) +
+  return cells * bytes_per_cell(plan.options, decomposition.shape()) +
          (static_cast<double>(with_ghosts.size()) - cells) * bytes_per_ghost;
 }
 

@@ -156,7 +156,7 @@ Exchanged exchanged_over_ranks(const Communicator& comm, const FofStatistics& mi
 io::RunRecord record_of(const Plan& plan) {
   io::RunRecord run;
   run.linking_length = plan.linking.length;
-  run.linking_ratio = plan.linking.ratio.value_or(0);
+  run.linking_ratio = plan.linking.ratio.value_or(io::RunRecord::unknown);
   if (plan.linking.mean_separation) {
     run.mean_separation = plan.linking.mean_separation->chosen;
     run.mean_separation_rule = plan.linking.mean_separation->how;

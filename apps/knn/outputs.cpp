@@ -63,7 +63,7 @@ io::Results describe_results(const Plan& plan) {
   if (!plan.query) return results;
   results.types =
       plan.query->is_snapshot ? sorted(plan.query->types) : std::vector<int>{io::no_type};
-  results.parameters.push_back({"Query", plan.query->path});
+  results.parameters.push_back({"Query", app::whole_path(plan.query->path)});
   return results;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <string_view>
 
@@ -272,11 +273,40 @@ void Canvas::clip(const Area& area) {
 
 void Canvas::release() { cairo_restore(cairo_.get()); }
 
+namespace {
+
+std::string big_endian(std::uint32_t number) {
+  std::string bytes;
+  for (const int shift : {24, 16, 8, 0}) bytes += static_cast<char>(number >> shift & 0xff);
+  return bytes;
+}
+
+/// Of the PNG specification (ISO/IEC 15948), annex D.
+std::uint32_t checksum(const std::string& bytes) {
+  std::uint32_t sum = 0xffffffff;
+  for (const char byte : bytes) {
+    sum ^= static_cast<unsigned char>(byte);
+    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (0xedb88320 & (0 - (sum & 1)));
+  }
+  return ~sum;
+}
+
+/// A chunk of text that says which program made the picture: by it a later run knows its own.
+std::string chunk_of_software() {
+  const std::string text = std::string("tEXtSoftware") + '\0' + "zhalo " + ZHALO_VERSION;
+  const std::size_t type_size = 4;
+  return big_endian(static_cast<std::uint32_t>(text.size() - type_size)) + text +
+         big_endian(checksum(text));
+}
+
+}  // namespace
+
 std::string Canvas::png() {
   check(cairo_status(cairo_.get()));
   std::string bytes;
   check(cairo_surface_write_to_png_stream(surface_.get(), append, &bytes));
-  return bytes;
+  const std::size_t header_size = 33;  // signature and IHDR, which comes first
+  return bytes.insert(header_size, chunk_of_software());
 }
 
 }  // namespace zhalo::app

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
@@ -143,6 +144,12 @@ std::string left_out_line(const io::SnapshotInfo& info, const std::vector<int>& 
 /// Of the box to compute in; `name` begins the line, `unit` is that of lengths.
 Row box_row(const std::string& name, const Box& box, const std::string& unit);
 
+/// For programs: an integer, if it is not beyond the integers.
+inline Json whole_bytes(std::size_t bytes) { return bytes; }
+inline Json whole_bytes(double bytes) {
+  return bytes < 0x1p63 ? Json(static_cast<Index>(std::ceil(bytes))) : Json(bytes);
+}
+
 /// How much memory a run may need on all ranks, and on each; `what` it is for.
 template <class Estimate>
 Row memory_need_row(const std::string& what, const Estimate& estimate, int num_ranks) {
@@ -150,7 +157,8 @@ Row memory_need_row(const std::string& what, const Estimate& estimate, int num_r
       fmt::format(", {} on each of {} ranks", bytes_text(estimate.memory_per_rank), num_ranks);
   return {line("Memory", "at most {} for {}{}", bytes_text(estimate.memory), what,
                num_ranks > 1 ? each : ""),
-          {{"memory_bytes", estimate.memory}, {"memory_bytes_per_rank", estimate.memory_per_rank}}};
+          {{"memory_bytes", whole_bytes(estimate.memory)},
+           {"memory_bytes_per_rank", whole_bytes(estimate.memory_per_rank)}}};
 }
 
 /// How many of the `items` (their plural) were wrapped into the box; empty if none was.

@@ -1,5 +1,9 @@
 #include "apps/report/results.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
 #include "apps/cli/on_host.hpp"
 #include "apps/cli/process.hpp"
 #include "zhalo/io/staged_files.hpp"
@@ -20,6 +24,20 @@ std::vector<std::string> names_on_rank_0(const Communicator& comm,
   return all;
 }
 
+/// The files of each kind by their numbers, and last the master, which shows what they hold.
+void sort_by_kind_and_number(std::vector<std::string>& paths) {
+  const auto place_of = [](const std::string& path) {
+    const std::filesystem::path kind = std::filesystem::path(path).replace_extension();
+    const std::string number = kind.extension().string();  // ".3"
+    const bool is_numbered =
+        number.size() > 1 && number.find_first_not_of("0123456789", 1) == std::string::npos;
+    if (!is_numbered) return std::tuple(kind.string(), std::string::npos, std::string());
+    return std::tuple((kind.parent_path() / kind.stem()).string(), number.size(), number);
+  };
+  std::sort(paths.begin(), paths.end(),
+            [&](const std::string& a, const std::string& b) { return place_of(a) < place_of(b); });
+}
+
 }  // namespace
 
 std::vector<std::string> sync_to_disk(const Context& context, const Results& results) {
@@ -28,7 +46,8 @@ std::vector<std::string> sync_to_disk(const Context& context, const Results& res
   std::vector<std::string> names;
   for (io::StagedFiles* files : results.files) {
     files->sync();
-    const std::vector<std::string> paths = names_on_rank_0(context.comm, files->final_paths());
+    std::vector<std::string> paths = names_on_rank_0(context.comm, files->final_paths());
+    sort_by_kind_and_number(paths);
     names.insert(names.end(), paths.begin(), paths.end());
   }
   for (const TextFile* text : results.texts) {

@@ -49,7 +49,7 @@ Rows estimate_rows(const std::string& what, const Plan& plan) {
   return {memory_need_row(what, plan.estimate, plan.ranks.num_ranks),
           device_need_row(device_need(plan), plan.ranks),
           {line("Output", "{} in {}", bytes_text(output), plan.output.shown(plan.num_files)),
-           {{"output_bytes", output}}}};
+           {{"output_bytes", whole_bytes(output)}}}};
 }
 
 /// What a run writes. The objects must outlive it.

@@ -142,10 +142,13 @@ void wait_on_all_ranks(const Communicator& comm, const Look& look) {
 }  // namespace
 
 void TextFile::put_out(const std::string& path) const {
+  errno = 0;
   std::ofstream file(path, std::ios::binary);
   file << text_;
   file.close();
-  if (!file) throw FileError(fmt::format("'{}' cannot be written; is the disk full?", path_));
+  if (!file)
+    throw FileError(fmt::format("'{}' cannot be written: {}", path_,
+                                errno == 0 ? "is the disk full?" : std::strerror(errno)));
 }
 
 void TextFile::put(const std::string& text) {

@@ -152,11 +152,12 @@ class KeptPlans {
   }
 
  private:
-  /// cuFFT takes memory beside the pool, which may hold all that is left.
+  /// cuFFT takes memory beside the pool, which may hold all that is left. It does not always say
+  /// that this was missing.
   static std::shared_ptr<const CufftPlan> make(const Cuda& exec, const CufftLines& lines) {
     try {
       return std::make_shared<const CufftPlan>(exec, lines);
-    } catch (const OutOfMemory&) {
+    } catch (const Error&) {
       exec.pool->release_unused();
       return std::make_shared<const CufftPlan>(exec, lines);
     }

@@ -25,7 +25,8 @@ inline constexpr unsigned nccl_config_magic = 0xcafebeef;
 /// A field of the configuration that is left to NCCL.
 inline constexpr int nccl_unset = INT_MIN;
 
-/// ncclConfig_t, as far as version 2.18 has it.
+/// ncclConfig_t, as far as version 2.18 has it, and the traffic class: other versions up to 2.26
+/// read the last four bytes as that, whatever version is stated.
 struct NcclConfig {
   std::size_t size;
   unsigned magic;
@@ -36,6 +37,7 @@ struct NcclConfig {
   int max_ctas = nccl_unset;
   const char* net_name = nullptr;
   int split_share = nccl_unset;
+  int traffic_class = nccl_unset;
 };
 
 /// The loaded library.

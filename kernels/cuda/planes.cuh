@@ -70,7 +70,8 @@ class CudaPlanes final : public PlanePlan<Real> {
     if (2 * plane >= max_plane_elements) {
       throw InputError("planes of " + std::to_string(steps.num_rows) + " x " +
                        std::to_string(steps.num_columns) +
-                       " modes are too large for a device (fewer than 2^30 modes); use more ranks");
+                       " modes are too large for a device (fewer than 2^30 modes); use pencils on "
+                       "several ranks, or a smaller grid");
     }
     const Index fit = std::min(steps.room_bytes / (plane * static_cast<Index>(sizeof(Number))),
                                max_plane_elements / (2 * plane) - 1);

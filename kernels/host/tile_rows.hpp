@@ -75,6 +75,7 @@ class TileRows {
       for (Index row = first_of(task); row < first_of(task + 1); ++row)
         sorted.put(rows, row, next[tile_of.data()[row]]++);
     });
+    sorted.indices_.forget_tasks();
     return sorted;
   }
 

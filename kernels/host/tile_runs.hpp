@@ -282,6 +282,9 @@ class TileIndices {
     begin_.push_back(Index{next});
   }
 
+  /// When all are brought: only where tiles begin is asked for after that.
+  void forget_tasks() { of_tasks_ = {}; }
+
   /// Of all things of a tile, which end where those of the next begin.
   Index begin_of(Index tile) const { return begin_[static_cast<std::size_t>(tile)]; }
   Index size() const { return begin_.back(); }
@@ -320,6 +323,7 @@ class TileRuns {
     run_tasks(exec, num_tasks, [&](Index task) {
       for_each_run(task, [&](LocalIndex& next, const Run& run) { to[next++] = run; });
     });
+    runs.indices_.forget_tasks();
     return runs;
   }
 

@@ -251,9 +251,15 @@ bool has_room_for_own(Index from_axis, Index to_axis, Index ranks) {
 /// Where a transform works beside its own memory: in what it transforms, or in what it makes.
 enum class WorksIn { input, output };
 
-/// What comes from others. What stays lies in the output, or in the input if there is room.
+/// What comes from others. What stays lies in the output, or in the input if there is room. Pencils
+/// have two exchanges, with a memory each.
 double exchange_bytes(const MeshSize& mesh, WorksIn works_in) {
   const double modes = modes_bytes(mesh);
+  const auto [rows, columns] = shape_of(mesh);
+  if (columns > 1) {
+    const double received = works_in == WorksIn::output ? 1 - 1.0 / rows : 1;
+    return modes * (1 + (rows > 1 ? received : 0));
+  }
   const Index x = mesh.num[0], y = mesh.num[1], ranks = mesh.num_ranks;
   const bool has_room = works_in == WorksIn::output || ranks == 1 ||
                         (has_room_for_own(x, y, ranks) && has_room_for_own(y, x, ranks));

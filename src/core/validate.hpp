@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "kernels/memory.hpp"
 #include "zhalo/core/error.hpp"
@@ -60,6 +62,27 @@ inline void validate_memory(const Exec& exec, const void* address, const char* w
       owner != kernels::MemoryOwner::another_device,
       "{} cannot be used by CUDA device {}, because the memory is another device's (copy it there)",
       what, cuda->device);
+}
+
+/// The same of a column of numbers of `size` bytes. A device reads numbers at multiples of their
+/// size only; else its kernel would fail.
+inline void validate_numbers(const Exec& exec, const void* address, Index stride_bytes, Index size,
+                             const char* what) {
+  validate_memory(exec, address, what);
+  if (!std::holds_alternative<Cuda>(exec)) return;
+  validate(reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(size) == 0 &&
+               stride_bytes % size == 0,
+           "{} are numbers of {} bytes at address {}, {} bytes apart (on a device both must be "
+           "multiples of {})",
+           what, size, address, stride_bytes, size);
+}
+template <class T>
+void validate_numbers(const Exec& exec, const Strided<T>& column, const char* what) {
+  validate_numbers(exec, column.data, column.stride_bytes, static_cast<Index>(sizeof(T)), what);
+}
+inline void validate_numbers(const Exec& exec, const RealColumn& column, const char* what) {
+  validate_numbers(exec, column.data(), column.stride_bytes(),
+                   static_cast<Index>(column.is_double() ? sizeof(double) : sizeof(float)), what);
 }
 
 /// The same of an array, where it has elements: then its address must not be null.

@@ -71,8 +71,11 @@ void from_density(const MatterContent& matter, const MassSummary& masses, MeanSe
     result.density_note = matter.critical_density_source;
   } else if (!has_density(matter)) {
     result.density_note = "the critical density is not positive and finite";
-  } else if (!omega.value || !(*omega.value > 0)) {
+  } else if (!omega.value) {
     result.density_note = fmt::format("the file does not state {}", omega.name);
+  } else if (!(*omega.value > 0)) {
+    result.density_note =
+        fmt::format("the file's {} is {:.6g}, which is not positive", omega.name, *omega.value);
   } else if (!(masses.mean > 0)) {
     result.density_note = "the mean mass of the linked particles is 0";
   } else {

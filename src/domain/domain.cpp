@@ -144,7 +144,7 @@ std::shared_ptr<DomainState<Real>> make_shared_domain(const Context& context,
     const bool weighted = validate_agreement(context.comm, box, species.size(), options.min_length,
                                              num == 0 ? 2 : (options.weight ? 1 : 0));
     validate(species.size() == 1 || !options.weight, "several species cannot be weighed; give one");
-    if (num > 0) validate_memory(context.exec, options.weight.data, "weights");
+    if (num > 0) validate_numbers(context.exec, options.weight, "weights");
     const Index total = context.comm.sum(num);
     const DeviceMemoryScope memory(
         context, fmt::format("a domain of {} particles", total), [=](int ranks) {

@@ -47,11 +47,11 @@ void validate_segments(const Particles<Real>& particles, bool with_positions) {
 template <class Real>
 void validate_memory_of(const Exec& exec, const ParticleSegment<Real>& segment, int dimensions) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions); ++axis) {
-    validate_memory(exec, segment.pos[axis].data, "positions");
-    validate_memory(exec, segment.velocity[axis].data(), "velocities");
+    validate_numbers(exec, segment.pos[axis], "positions");
+    validate_numbers(exec, segment.velocity[axis], "velocities");
   }
-  validate_memory(exec, segment.mass.data(), "masses");
-  validate_memory(exec, segment.type.data, "types");
+  validate_numbers(exec, segment.mass, "masses");
+  validate_numbers(exec, segment.type, "types");
 }
 
 void validate_positions(const Communicator& comm, const GlobalRange& range,

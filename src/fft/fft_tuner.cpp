@@ -7,6 +7,7 @@
 #include <chrono>
 #include <complex>
 #include <cstdio>
+#include <exception>
 #include <limits>
 #include <optional>
 
@@ -124,6 +125,37 @@ FftTrial try_way(const Context& context, const Decomposition& decomposition,
   return trial;
 }
 
+/// Those of what can be tried: one that needs more memory than there is, or whose planes a device
+/// cannot take, is left out. Throws what all of them threw. An error is the same on all ranks.
+template <class T>
+class Trials {
+ public:
+  Trials(const Context& context, int repetitions) : context_(context), repetitions_(repetitions) {}
+
+  void add(const Decomposition& decomposition, const FftOptions& options) {
+    try {
+      done_.push_back(together(context_.comm, [&] {
+        return try_way<T>(context_, decomposition, options, repetitions_);
+      }));
+    } catch (const OutOfMemory&) {
+      failed_ = std::current_exception();
+    } catch (const InputError&) {
+      failed_ = std::current_exception();
+    }
+  }
+
+  std::vector<FftTrial>& done() {
+    if (done_.empty()) std::rethrow_exception(failed_);
+    return done_;
+  }
+
+ private:
+  const Context& context_;
+  int repetitions_;
+  std::vector<FftTrial> done_;
+  std::exception_ptr failed_;
+};
+
 void validate_question(const Communicator& comm, const std::vector<Index>& question) {
   validate(are_equal(comm, question),
            "ranks ask a tuner different questions; ask for the same grid, type and options on all "
@@ -175,17 +207,16 @@ const FftChoice& FftTuner::choose(const Grid& grid, const FftOptions& options) {
   const auto known = std::find_if(entries_.begin(), entries_.end(), is_it);
   comm.together([&] { validate_question(comm, wanted.question(known != entries_.end())); });
   if (known != entries_.end()) return *(*known)->choice;
-  std::vector<FftTrial> trials;
+  Trials<T> all(*context_, options_.repetitions);
   comm.together([&] {
     const std::vector<Decomposition> shapes =
         together(comm, [&] { return shapes_to_try(grid, comm.size()); });
-    for (const Decomposition& shape : shapes)
-      trials.push_back(try_way<T>(*context_, shape, options, options_.repetitions));
+    for (const Decomposition& shape : shapes) all.add(shape, options);
     const Decomposition best_shape =
-        std::min_element(trials.begin(), trials.end(), is_faster)->decomposition;
-    for (const FftOptions& way : ways_to_try(options, comm.size()))
-      trials.push_back(try_way<T>(*context_, best_shape, way, options_.repetitions));
+        std::min_element(all.done().begin(), all.done().end(), is_faster)->decomposition;
+    for (const FftOptions& way : ways_to_try(options, comm.size())) all.add(best_shape, way);
   });
+  std::vector<FftTrial>& trials = all.done();
   // The seconds are the slowest rank's, the same numbers on all: so is the order.
   std::stable_sort(trials.begin(), trials.end(), is_faster);
   auto entry = std::make_shared<Entry>(wanted);

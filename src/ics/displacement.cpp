@@ -197,6 +197,9 @@ LptParticles<T> displace(const Context& context, const Modes<T>& linear,
              "the order of the displacement is {} (must be 1, Zel'dovich, or 2, second order)",
              options.order);
     growth_at(options.expansion, options.scale_factor);
+    validate(std::isfinite(options.velocity_unit) && options.velocity_unit > 0,
+             "the unit of velocity of a displacement is {} (must be positive and finite)",
+             options.velocity_unit);
     validate_equal(
         context.comm,
         {options.order, bits_of(options.scale_factor), bits_of(options.expansion.omega_matter),

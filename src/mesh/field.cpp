@@ -182,9 +182,10 @@ void validate_ghosts(const Decomposition& decomposition, const Ghosts& ghosts,
            decomposition.num_ranks(), comm.size());
   for (int axis = 0; axis < 3; ++axis) {
     for (const Index width : {ghosts.below[axis], ghosts.above[axis]})
-      validate(width >= 0 && width < max_own_cells / 4,
-               "a field is to have {} layers of ghosts along {} (must be 0 to 2^60)", width,
-               "xyz"[axis]);
+      validate(
+          width >= 0 && width < max_own_cells / 4,
+          "a field is to have {} layers of ghosts along {} (must be 0 or more, and less than 2^60)",
+          width, "xyz"[axis]);
   }
   const IndexBox index_box = with_ghosts(decomposition, ghosts, comm.rank());
   // Not by the index box's size, which may be what cannot be counted.

@@ -211,6 +211,7 @@ void differentiate(const Context& context, Modes<T>& modes, int axis, Derivative
            "a field is to be differentiated along axis {} (must be 0, 1 or 2)", axis);
   validate_enumerator(derivative, Derivative::fd4, "the derivative");
   const Grid& grid = modes.decomposition().grid();
+  fundamental(grid, axis);  // throws where there is no wave
   const auto factor = [&](int other, Index wave) {
     return other == axis ? derivative_factor(grid, derivative, axis, wave) : 1;
   };

@@ -179,7 +179,7 @@ Painting<Real>::Painting(const Context& context, const Decomposition& decomposit
       num_particles_([&] {
         validate_mesh(context.comm, decomposition, particles.dimensions);
         validate_options(context.comm, decomposition, options, particles.num());
-        if (particles.num() > 0) validate_memory(context.exec, options.column.data(), "weights");
+        if (particles.num() > 0) validate_numbers(context.exec, options.column, "weights");
         return context.comm.sum(particles.num());
       }()),
       input_([&] {

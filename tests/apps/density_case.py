@@ -96,7 +96,9 @@ def read_table(path):
     lines = path.read_text().splitlines()
     header = [line[2:] for line in lines if line.startswith("#")]
     names = header[-1].split()
-    return header, dict(zip(names, np.loadtxt(path, ndmin=2).T, strict=True))
+    columns = np.loadtxt(path, ndmin=2).T
+    assert len(names) == len(columns), (names, len(columns))
+    return header, dict(zip(names, columns))
 
 
 def paeth(left, upper, corner):

@@ -279,7 +279,7 @@ class Spectra(DensityCase):
             table = read_table(self.folder / "pk.txt")[1]
             np.testing.assert_allclose(table["k_lo"], edges[:-1], rtol=1e-7)
             np.testing.assert_allclose(table["k_hi"], edges[1:], rtol=1e-7)
-            for row, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+            for row, (low, high) in enumerate(zip(edges[:-1], edges[1:])):
                 inside = (k >= low) & (k < high) & (k > 0)
                 self.assertEqual(table["modes"][row], inside.sum())
                 np.testing.assert_allclose(table["P"][row], power_of[inside].mean(), rtol=1e-5)

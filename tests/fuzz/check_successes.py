@@ -176,7 +176,11 @@ def check_in_child(folder):
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        status = check(folder)
+        try:
+            status = check(folder)
+        except Exception as error:  # of this program: a line of its own, not one of the parent's
+            print(f"{folder.name}: {type(error).__name__} in check_successes.py: {error}")
+            status = 1
         sys.stdout.flush()
         os._exit(status)
     _, status = os.waitpid(child, 0)

@@ -51,7 +51,12 @@ void for_each_on(const Cuda& exec, Index num, F f) {
   config.gridDim = dim3(static_cast<unsigned>(std::min(max_blocks, (num + threads - 1) / threads)));
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.stream = exec.stream;
-  const cudaError_t status = cudaLaunchKernelEx(&config, run_functor<F>, num, f);
+  cudaError_t status = cudaLaunchKernelEx(&config, run_functor<F>, num, f);
+  if (status == cudaErrorMemoryAllocation) {  // the code is loaded now, beside the pool
+    static_cast<void>(cudaGetLastError());
+    exec.pool->release_unused();
+    status = cudaLaunchKernelEx(&config, run_functor<F>, num, f);
+  }
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // clears the error, or the next check reports it
   throw DeviceError(std::string("a functor could not be started on the device: ") +

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/io/load.hpp"
@@ -13,9 +14,11 @@ namespace zhalo::io {
 
 /// How the groups were found. It is written to /Parameters of the files.
 struct RunRecord {
-  double linking_length = 0;  ///< in the file's length unit
-  double linking_ratio = 0;   ///< in units of the mean separation; 0 if that is not known
-  double mean_separation = 0;
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+  double linking_length = 0;       ///< in the file's length unit
+  double linking_ratio = unknown;  ///< in units of the mean separation
+  double mean_separation = unknown;
   std::string mean_separation_rule{};  ///< MeanSeparation::how
   Index min_members = 0;
   std::vector<int> linked_types{};

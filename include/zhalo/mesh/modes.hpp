@@ -127,7 +127,8 @@ void solve_poisson(const Context& context, Modes<T>& modes, Laplacian laplacian 
 ///   fd4  i (8 sin(k h) - sin(2 k h)) / (6 h).
 enum class Derivative { exact, fd2, fd4 };
 
-/// Derivative along an axis. InputError unless the axis is 0, 1 or 2.
+/// Derivative along an axis. InputError unless the axis is 0, 1 or 2, and the box has a length
+/// along it.
 template <class T>
 void differentiate(const Context& context, Modes<T>& modes, int axis,
                    Derivative derivative = Derivative::exact);

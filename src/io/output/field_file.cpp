@@ -105,8 +105,8 @@ void write_field(StagedFiles& files, const Context& context, const Field<T>& fie
     validate(comm.size() == context.comm.size(),
              "files of {} ranks are to hold a field of {}: make both for the same", comm.size(),
              context.comm.size());
-    validate(!record.name.empty() && !record.dataset.empty(),
-             "the file or the dataset of a field has no name");
+    validate(!record.name.empty(), "the files of a field have no name");
+    validate_dataset_name(record.dataset);
     validate_equal(comm, numbers_of(record, sizeof(T)),
                    "the name of a field's files, its dataset or the type of its cells");
     const FileShares shares = file_shares(comm, record.files);

@@ -8,9 +8,11 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
+#include "src/core/validate.hpp"
 #include "src/io/hdf5/at_once.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -197,6 +199,7 @@ void write_origin(OutputFile& file, const SnapshotInfo& snapshot) {
   file.attribute(group, "SnapshotNumber", snapshot.number);
   file.attribute(group, "LengthUnit", snapshot.units.length_name());
   file.attribute(group, "MassUnit", snapshot.units.mass_name());
+  file.attribute(group, "UnitsAssumed", snapshot.units.assumed ? 1 : 0);
   write_cosmology_and_units(file, group, snapshot);
 }
 
@@ -350,8 +353,29 @@ std::optional<Index> files_of_run(const hdf5::InputFile& file) {
   return {};
 }
 
+namespace {
+
+/// Before anything is written: HDF5 would refuse the second of two.
+template <class Things>
+void validate_names_once(const Things& things, const std::string& what) {
+  std::set<std::string> names;
+  for (const auto& thing : things)
+    validate(names.insert(thing.name).second, "{} named '{}' twice: give each a name of its own",
+             what, thing.name);
+}
+
+}  // namespace
+
+void validate_dataset_name(const std::string& name) {
+  validate(!name.empty() && name != "." && name.find('/') == std::string::npos,
+           "a dataset cannot be called '{}': give it a name without '/'", name);
+}
+
 void write_file_set(StagedFiles& files, const FileShares& shares, const FileSet& set, bool master) {
   const Communicator& comm = files.comm();
+  validate_names_once(set.columns, "results have a dataset");
+  for (const FileColumn& column : set.columns)
+    validate_names_once(column.notes, fmt::format("dataset '{}' has a note", column.name));
   const bool single = is_single(shares, set);
   files.claim_numbered(set.prefix, single ? 0 : shares.num_files(), is_of_earlier_run);
   if (!single && !master) files.retire(master_of(set.prefix), is_of_earlier_run);

@@ -70,6 +70,9 @@ void write_meaning(hdf5::OutputFile& file, const std::string& dataset, const Uni
 /// Makes /Header with what all kinds of files have.
 void write_common_header(hdf5::OutputFile& file, Index num_files, const SnapshotInfo& snapshot);
 
+/// InputError for a name that a dataset in a group of its own cannot have.
+void validate_dataset_name(const std::string& name);
+
 /// Attributes of a group or dataset.
 void write_notes(hdf5::OutputFile& file, const std::string& object, const std::vector<Note>& notes);
 

@@ -55,6 +55,7 @@ void check_results(const Results& results, std::size_t num_types) {
   }
   const Index rows = num_rows(results.ranges);
   for (const ResultColumn& column : results.columns) {
+    validate_dataset_name(column.name);
     const Index size =
         std::visit([](const auto& values) { return Index{values.size()}; }, column.values);
     if (column.width < 0 || size != rows * numbers_in_row(column))

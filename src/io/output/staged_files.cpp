@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -129,11 +130,15 @@ void StagedFiles::make_directory(const std::string& name) {
   });
 }
 
-/// In the same directory, so that a rename is enough.
+/// In the same directory, so that a rename is enough. Of a name that would be too long with what is
+/// added, the end, where names of one run differ.
 std::string StagedFiles::hidden_beside(const std::string& path, const char* ending) const {
   const fs::path target(path);
-  return (target.parent_path() / fmt::format(".{}.{}.{}", target.filename().string(), run_, ending))
-      .string();
+  const std::string added = fmt::format(".{}.{}", run_, ending);
+  std::string name = target.filename().string();
+  const std::size_t room = NAME_MAX - 1 - std::min<std::size_t>(added.size(), NAME_MAX - 1);
+  if (name.size() > room) name.erase(0, name.size() - room);
+  return (target.parent_path() / fmt::format(".{}{}", name, added)).string();
 }
 
 std::string StagedFiles::stage(const std::string& name, Appears when) {

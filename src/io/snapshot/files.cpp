@@ -34,23 +34,24 @@ bool is_hdf5_name(const fs::path& path) {
   return path.extension() == ".hdf5" || path.extension() == ".h5";
 }
 
-bool is_product_of_a_group_finder(const std::string& name) {
+/// By the names that group finders and zhalo's commands give to what they write.
+bool is_result(const std::string& name) {
   const auto begins = [&](const char* prefix) { return name.rfind(prefix, 0) == 0; };
-  return begins("fof_") || begins("groups_") || begins("membership_") || begins(".");
+  return begins("fof_") || begins("groups_") || begins("membership_") || begins("knn_") ||
+         begins("density_") || begins(".");
 }
 
 std::map<std::string, std::string> snapshots_in(const std::string& directory) {
-  return first_files_in(directory, [](const std::string& name) {
-    return is_hdf5_name(name) && !is_product_of_a_group_finder(name);
-  });
+  return first_files_in(
+      directory, [](const std::string& name) { return is_hdf5_name(name) && !is_result(name); });
 }
 
 std::string first_file_in(const std::string& directory) {
   const auto snapshots = snapshots_in(directory);
   if (snapshots.empty())
     throw FileError(fmt::format(
-        "directory '{}' holds no snapshot: no file in it ends in .hdf5 or .h5, but for catalogues "
-        "and memberships (fof_..., groups_..., membership_...)",
+        "directory '{}' holds no snapshot: no file in it ends in .hdf5 or .h5, but for results "
+        "(fof_..., groups_..., membership_..., knn_..., density_...)",
         directory));
   if (snapshots.size() == 1) return snapshots.begin()->second;
   std::vector<std::string> some;

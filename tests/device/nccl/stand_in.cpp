@@ -40,6 +40,14 @@ enum Result {
   in_progress = 7
 };
 
+/// ncclConfig_t, as far as it is looked at.
+struct Config {
+  std::size_t size;
+  unsigned magic;
+  unsigned version;
+  int blocking;
+};
+
 /// How often a call is still at work after it returned.
 constexpr int looks_until_done = 2;
 
@@ -171,8 +179,11 @@ void refuse_early_call(const Shared& comm) {
   if (comm->looks_left > 0) emulated::stop("NCCL is called while the call before goes on");
 }
 
-int add(const Shared& comm, CUstream_st* stream, const Message& message) {
+int add(const Shared& comm, CUstream_st* stream, int type, const Message& message) {
   refuse_early_call(comm);
+  if (type != 0) emulated::stop("a message of NCCL is not of bytes");
+  if (message.peer < 0 || message.peer >= comm->channel->size())
+    emulated::stop("a message of NCCL is for rank " + std::to_string(message.peer));
   has_old_group = false;
   if (message.is_send && read_fault().hits("send", comm->channel->rank(), comm->num_groups + 1))
     return system_error;
@@ -234,8 +245,12 @@ int ncclGetUniqueId(ncclUniqueId* id) {
   return success;
 }
 
-int ncclCommInitRankConfig(ncclComm** comm, int size, ncclUniqueId id, int rank, const void*) {
+int ncclCommInitRankConfig(ncclComm** comm, int size, ncclUniqueId id, int rank,
+                           const Config* config) {
   refuse_old_group("ncclCommInitRankConfig");
+  if (config->magic != 0xcafebeef || config->size < sizeof(Config) || config->blocking != 0)
+    emulated::stop(
+        "ncclCommInitRankConfig: the configuration is not one of calls that do not block");
   const Fault fault = read_fault();
   *comm = nullptr;
   if (fault.hits("refuse", rank)) return system_error;
@@ -293,14 +308,15 @@ int ncclGroupEnd() {
   return in_progress;
 }
 
-int ncclSend(const void* data, std::size_t count, int, int peer, ncclComm* comm,
+int ncclSend(const void* data, std::size_t count, int type, int peer, ncclComm* comm,
              CUstream_st* stream) {
   auto* const bytes = const_cast<char*>(static_cast<const char*>(data));
-  return add(comm->shared, stream, {true, peer, bytes, count});
+  return add(comm->shared, stream, type, {true, peer, bytes, count});
 }
 
-int ncclRecv(void* data, std::size_t count, int, int peer, ncclComm* comm, CUstream_st* stream) {
-  return add(comm->shared, stream, {false, peer, static_cast<char*>(data), count});
+int ncclRecv(void* data, std::size_t count, int type, int peer, ncclComm* comm,
+             CUstream_st* stream) {
+  return add(comm->shared, stream, type, {false, peer, static_cast<char*>(data), count});
 }
 
 const char* ncclGetErrorString(int result) {

@@ -31,9 +31,6 @@ struct Recording {
 
 using namespace zhalo::emulated;
 
-struct CUstream_st {
-  int device = 0;
-};
 struct CUevent_st {
   int device = 0;
   std::shared_ptr<Recording> last;  // none: nothing was recorded

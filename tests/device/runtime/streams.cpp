@@ -59,6 +59,9 @@ bool run(Operation& operation, int device) {
 
 void enqueue(int device, CUstream_st* stream, Operation operation) {
   start_device();
+  if (stream != nullptr && stream->device != device)
+    stop("a stream of device " + std::to_string(stream->device) + " is used on device " +
+         std::to_string(device));
   {
     const std::lock_guard lock(queues().mutex);
     queues().waiting[{device, stream}].push_back(std::move(operation));

@@ -6,7 +6,9 @@
 #include <functional>
 #include <string>
 
-struct CUstream_st;
+struct CUstream_st {
+  int device = 0;
+};
 
 namespace zhalo::emulated {
 

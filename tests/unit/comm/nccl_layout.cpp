@@ -27,6 +27,11 @@ TEST_CASE("nccl: numbers and layouts are those of its header") {
   CHECK(offsetof(NcclConfig, max_ctas) == offsetof(ncclConfig_t, maxCTAs));
   CHECK(offsetof(NcclConfig, net_name) == offsetof(ncclConfig_t, netName));
   CHECK(offsetof(NcclConfig, split_share) == offsetof(ncclConfig_t, splitShare));
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 26, 0)
+  CHECK(offsetof(NcclConfig, traffic_class) == offsetof(ncclConfig_t, trafficClass));
+#endif
+  // Bytes between fields or behind them would be sent as they happen to be.
+  CHECK(sizeof(NcclConfig) == offsetof(NcclConfig, traffic_class) + sizeof(int));
   const ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
   CHECK(theirs.magic == nccl_config_magic);
   CHECK(theirs.blocking == nccl_unset);
