@@ -95,6 +95,24 @@ TEST_CASE("device: positions of the host are refused, whatever they are for") {
   CHECK(knn(m.context, good, box, {.k = 4}).num_rows == 100);
 }
 
+TEST_CASE("device: numbers that a device cannot read where they are are refused") {
+  const Mistake m;
+  if (!m.found) return;
+  const Values<double> pos(m.context, std::vector<double>(400, 0.5));
+  const auto* const first = reinterpret_cast<const char*>(pos.of_device.data());
+  for (const auto& [begin, stride] : {std::pair{Index{4}, Index{24}}, {Index{0}, Index{28}}}) {
+    Particles<double> bad;
+    bad.segments.resize(1);
+    bad.segments[0].num = 100;
+    const auto* const at = reinterpret_cast<const double*>(first + (m.is_culprit ? begin : 0));
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      bad.segments[0].pos[axis] = {at + axis, m.is_culprit ? stride : Index{24}};
+    CHECK_THAT(
+        input_error_of(m.context, [&] { const Domain<double> domain(m.context, bad, box); }),
+        Contains("positions are numbers of 8 bytes at address") && Contains("multiples of 8"));
+  }
+}
+
 TEST_CASE("device: columns of the host are refused") {
   const Mistake m;
   if (!m.found) return;
