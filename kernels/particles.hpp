@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "kernels/common/arithmetic.hpp"
-#include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/neighbours.hpp"
 #include "zhalo/core/span.hpp"
-#include "zhalo/core/strided.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo::kernels {
 

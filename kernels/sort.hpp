@@ -7,7 +7,6 @@
 
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/span.hpp"
-#include "zhalo/core/strided.hpp"
 
 namespace zhalo::kernels {
 

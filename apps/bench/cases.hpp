@@ -12,8 +12,8 @@
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/types.hpp"
 #include "zhalo/domain/particles.hpp"
+#include "zhalo/mesh/field.hpp"
 #include "zhalo/mesh/modes.hpp"
-#include "zhalo/mesh/window.hpp"
 
 namespace zhalo::bench {
 

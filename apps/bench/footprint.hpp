@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "zhalo/core/memory.hpp"
+#include "zhalo/core/exec.hpp"
 
 namespace zhalo::bench {
 

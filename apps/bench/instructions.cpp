@@ -20,7 +20,6 @@
 #include "zhalo/knn/knn.hpp"
 #include "zhalo/mesh/paint.hpp"
 #include "zhalo/mesh/power_spectrum.hpp"
-#include "zhalo/mesh/readout.hpp"
 
 /// Its name is an argument of callgrind, so it is not mangled and never inlined.
 extern "C" [[gnu::noinline]] void zhalo_counted_call(const std::function<void()>& work) { work(); }

@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "apps/cli/process.hpp"
-#include "apps/cli/progress.hpp"
 #include "zhalo/comm/threads.hpp"
-#include "zhalo/core/caught_error.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::app {

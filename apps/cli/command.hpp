@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "apps/cli/options.hpp"
-#include "apps/cli/progress.hpp"
+#include "apps/cli/process.hpp"
 #include "zhalo/comm/context.hpp"
 
 namespace zhalo::app {

@@ -13,7 +13,7 @@
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/io/snapshot.hpp"
-#include "zhalo/io/write_options.hpp"
+#include "zhalo/io/staged_files.hpp"
 
 namespace zhalo::app {
 

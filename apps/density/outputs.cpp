@@ -7,10 +7,10 @@
 #include <cmath>
 #include <iterator>
 
-#include "apps/cli/on_host.hpp"
-#include "apps/cli/progress.hpp"
+#include "apps/cli/process.hpp"
 #include "apps/density/density.hpp"
 #include "apps/plot/picture.hpp"
+#include "apps/report/results.hpp"
 
 namespace zhalo::density_app {
 

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "apps/cli/options.hpp"
-#include "apps/report/device_memory.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/results.hpp"
 #include "zhalo/comm/context.hpp"
-#include "zhalo/cosmology/mean_separation.hpp"
+#include "zhalo/cosmology/cosmology.hpp"
 #include "zhalo/io/snapshot.hpp"
 #include "zhalo/io/staged_files.hpp"
 

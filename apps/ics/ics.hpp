@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "apps/cli/options.hpp"
-#include "apps/report/device_memory.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/results.hpp"
@@ -13,7 +12,7 @@
 #include "zhalo/comm/context.hpp"
 #include "zhalo/cosmology/cosmology.hpp"
 #include "zhalo/ics/initial_conditions.hpp"
-#include "zhalo/io/snapshot_file.hpp"
+#include "zhalo/io/result_file.hpp"
 #include "zhalo/io/staged_files.hpp"
 
 namespace zhalo::ics_app {

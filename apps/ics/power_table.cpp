@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "apps/cli/options.hpp"
-#include "apps/cli/progress.hpp"
+#include "apps/cli/process.hpp"
 
 namespace zhalo::ics_app {
 namespace {

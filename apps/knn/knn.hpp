@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "apps/cli/options.hpp"
-#include "apps/report/device_memory.hpp"
 #include "apps/report/measure.hpp"
 #include "apps/report/report.hpp"
 #include "apps/report/results.hpp"

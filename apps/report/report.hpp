@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "zhalo/core/box.hpp"
 #include "zhalo/core/types.hpp"
 #include "zhalo/io/snapshot.hpp"
 

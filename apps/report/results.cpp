@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <tuple>
 
-#include "apps/cli/on_host.hpp"
 #include "apps/cli/process.hpp"
 #include "zhalo/io/staged_files.hpp"
 

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/copies.hpp"
-#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/streams.cuh"
+#include "kernels/memory.hpp"
 
 namespace zhalo::kernels {
 namespace {

@@ -1,6 +1,6 @@
 // Planes of lines on a device: cuFFT transforms many planes at once, in an order in which both the
 // gathering and the transforms along columns read and write neighbouring numbers.
-#include "kernels/cuda/planes.cuh"
+#include "kernels/cuda/fft.cuh"
 
 #include <algorithm>
 #include <cstdint>

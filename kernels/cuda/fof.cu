@@ -4,14 +4,12 @@
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/lanes/warp_lanes.cuh"
 // The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/fof/ghosts.hpp"
-#include "kernels/common/fof/labels.hpp"
+#include "kernels/common/fof/sets.hpp"
 // After the lanes.
 #include "kernels/lanes/tree_lanes.inl.hpp"
 // After distances.
-#include "kernels/common/fof/link.inl.hpp"
-// After links.
 #include "kernels/common/fof/leaf_pair.inl.hpp"
+// After links.
 #include "kernels/common/fof/walk.inl.hpp"
 
 namespace zhalo::kernels {

@@ -15,7 +15,6 @@ ZHALO_SPECIALIZE_REALS(deposit);
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/mesh/index_boxes.hpp"
 #include "kernels/common/mesh/paint.hpp"
-#include "kernels/common/mesh/weights.hpp"
 
 // ---------------------------------------------------------------- deposits
 

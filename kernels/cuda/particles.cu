@@ -95,5 +95,4 @@ void take_positions(const Cuda& exec, const ParticlesView<Real>& particles, cons
 
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/particles/columns.hpp"
-#include "kernels/common/particles/elements.hpp"
 #include "kernels/common/particles/positions.hpp"

@@ -5,8 +5,7 @@
 
 #include "kernels/cuda/reduce.cuh"
 // The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/sort/runs.hpp"
-#include "kernels/common/sort/search.hpp"
+#include "kernels/common/sort/sorted.hpp"
 
 namespace zhalo::kernels {
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/cuda/cufft.cuh"
+#include "kernels/cuda/fft.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/fft.hpp"
 

@@ -1,11 +1,9 @@
 // Like mass_assignment_blocks.cpp compiled for every vector target.
-#include "kernels/host/chunk.hpp"
+#include "kernels/host/positions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "kernels/host/position_bounds.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/host/chunk.cpp"

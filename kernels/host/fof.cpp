@@ -10,7 +10,7 @@
 
 #include "kernels/host/parallel.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/fof/ghosts.hpp"
+#include "kernels/common/fof/sets.hpp"
 #include "kernels/lanes/lanes.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -22,9 +22,8 @@
 // After the lanes.
 #include "kernels/lanes/tree_lanes.inl.hpp"
 // After distances.
-#include "kernels/common/fof/link.inl.hpp"
-// After links.
 #include "kernels/common/fof/leaf_pair.inl.hpp"
+// After links.
 #include "kernels/common/fof/walk.inl.hpp"
 // After walks.
 #include "kernels/host/link_inside.inl.hpp"

@@ -12,7 +12,6 @@
 // What it reduces with comes before the text that does.
 #include "kernels/host/sph_density.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/knn/chunks.hpp"
 #include "kernels/common/knn/nodes.hpp"
 #include "kernels/common/knn/rows.hpp"
 #include "kernels/lanes/lanes.hpp"
@@ -29,19 +28,16 @@
 #include "kernels/common/knn/walk.inl.hpp"
 // After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
-#include "kernels/common/knn/best_of_lanes.inl.hpp"
 #include "kernels/common/knn/few_rows.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
 // After nearest.
 #include "kernels/common/knn/few_nearest.inl.hpp"
-#include "kernels/common/knn/within.inl.hpp"
 // After the common searches.
 #if HWY_TARGET != HWY_SCALAR
 #include "kernels/host/sorted_keys.inl.hpp"
 // After sorting.
-#include "kernels/host/neighbour_stage.inl.hpp"
-// After the stage.
 #include "kernels/host/candidate_bounds.inl.hpp"
+// After the stage.
 // After bounds.
 #include "kernels/host/nearest_candidates.inl.hpp"
 #endif

@@ -14,7 +14,7 @@ ZHALO_SPECIALIZE(find_smallest, Index);
 
 }  // namespace zhalo::kernels
 
-#include "kernels/common/fof/labels.hpp"
+#include "kernels/common/fof/sets.hpp"
 
 namespace zhalo::kernels {
 namespace {

@@ -81,4 +81,14 @@ void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<f
 void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<double>& rows,
                     double* values);
 
+// Rows of sums of cells, a vector at a time.
+
+/// to[i] += from[i].
+void add_row(const Index* from, Index num, Index* to);
+
+/// to[i] = from[i] * factor + addend, by the operations of MapCells in
+/// kernels/common/mesh/paint.hpp in their order. Returns the sum of `from`.
+Index write_row(const Index* from, Index num, const LinearMap& map, float* to);
+Index write_row(const Index* from, Index num, const LinearMap& map, double* to);
+
 }  // namespace zhalo::kernels

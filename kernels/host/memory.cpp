@@ -1,10 +1,14 @@
-// Copies on the host, and how functors of the user's run there.
+// Copies and cores of the host, and how functors of the user's run there.
 #include "kernels/memory.hpp"
 
 #include <cstring>
 #include <memory>
+#include <vector>
 
-#include "kernels/copies.hpp"
+#ifndef ZHALO_STD_THREADS
+#include <omp.h>
+#endif
+
 #include "kernels/host/parallel.hpp"
 
 namespace zhalo::kernels {
@@ -40,6 +44,37 @@ void copy_from_any_device(const Host& exec, void* to, const void* from, std::siz
 
 void queue_copy(const Host& exec, void* to, const void* from, std::size_t bytes) {
   copy_bytes(exec, to, from, bytes);
+}
+
+namespace {
+
+/// The cores of all places to which OpenMP binds the threads of loops; a core may appear twice.
+/// Empty if it binds none.
+std::vector<int> cores_of_bound_threads() {
+  std::vector<int> cores;
+#ifndef ZHALO_STD_THREADS
+  if (omp_get_proc_bind() == omp_proc_bind_false) return cores;
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    std::vector<int> of_place(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, of_place.data());
+    cores.insert(cores.end(), of_place.begin(), of_place.end());
+  }
+#endif
+  return cores;
+}
+
+}  // namespace
+
+std::optional<cpu_set_t> cores_of_process() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const std::vector<int> bound = cores_of_bound_threads();
+  for (const int core : bound) {
+    if (core < 0 || core >= CPU_SETSIZE) return std::nullopt;
+    CPU_SET(static_cast<std::size_t>(core), &set);
+  }
+  if (bound.empty() && sched_getaffinity(0, sizeof set, &set) != 0) return std::nullopt;
+  return set;
 }
 
 void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& function) {

@@ -24,11 +24,9 @@ ZHALO_SPECIALIZE(readout_cells, double, double);
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/mesh/index_boxes.hpp"
 #include "kernels/common/mesh/paint.hpp"
-#include "kernels/common/mesh/weights.hpp"
 #include "kernels/host/mass_assignment_blocks.hpp"
-#include "kernels/host/segment_runs.hpp"
+#include "kernels/host/positions.hpp"
 #include "kernels/host/slabs.hpp"
-#include "kernels/host/tile_rows.hpp"
 #include "kernels/host/tiles.hpp"
 
 namespace zhalo::kernels {

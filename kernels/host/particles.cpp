@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "kernels/host/parallel.hpp"
-#include "kernels/host/position_bounds.hpp"
-#include "kernels/host/segment_runs.hpp"
+#include "kernels/host/positions.hpp"
 #include "kernels/particles.hpp"
 
 namespace zhalo::kernels {
@@ -24,7 +23,6 @@ ZHALO_SPECIALIZE_REALS(pack_particles);
 
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/particles/columns.hpp"
-#include "kernels/common/particles/elements.hpp"
 #include "kernels/common/particles/positions.hpp"
 
 namespace zhalo::kernels {

@@ -1,5 +1,5 @@
 // Like mass_assignment_blocks.cpp compiled for every vector target.
-#include "kernels/host/position_bounds.hpp"
+#include "kernels/host/positions.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/host/position_bounds.cpp"

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/host/arrived_parts.hpp"
 #include "kernels/host/position_parts.hpp"
 #include "kernels/sort.hpp"
 

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "kernels/common/mesh/paint.hpp"
-#include "kernels/host/sum_rows.hpp"
-#include "kernels/host/tile_rows.hpp"
+#include "kernels/host/mass_assignment_blocks.hpp"
 #include "kernels/host/tiles.hpp"
 
 namespace zhalo::kernels {

@@ -8,8 +8,7 @@
 #include "kernels/host/parallel.hpp"
 #include "kernels/host/radix_sort.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/sort/runs.hpp"
-#include "kernels/common/sort/search.hpp"
+#include "kernels/common/sort/sorted.hpp"
 
 namespace zhalo::kernels {
 namespace {

@@ -1,5 +1,5 @@
 // Like mass_assignment_blocks.cpp compiled for every vector target.
-#include "kernels/host/sum_rows.hpp"
+#include "kernels/host/mass_assignment_blocks.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/host/sum_rows.cpp"

@@ -12,7 +12,7 @@
 #include "kernels/common/mesh/mass_assignment.hpp"
 #include "kernels/host/mass_assignment_blocks.hpp"
 #include "kernels/host/parallel.hpp"
-#include "kernels/host/position_bounds.hpp"
+#include "kernels/host/positions.hpp"
 
 namespace zhalo::kernels {
 

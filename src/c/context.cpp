@@ -10,7 +10,7 @@
 
 #include "src/c/handles.hpp"
 #include "src/comm/network.hpp"
-#include "zhalo/core/caught_error.hpp"
+#include "zhalo/core/error.hpp"
 
 namespace zhalo::c {
 namespace {

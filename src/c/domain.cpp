@@ -1,11 +1,154 @@
+#include "src/c/handles.hpp"
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <variant>
 #include <vector>
 
-#include "src/c/particles.hpp"
+#include "kernels/memory.hpp"
 
 namespace zhalo::c {
+namespace {
+
+/// A column without its gaps.
+std::vector<std::byte> packed(const zhalo_column& column, Index num, std::size_t size) {
+  std::vector<std::byte> numbers(static_cast<std::size_t>(num) * size);
+  for (Index i = 0; i < num; ++i) {
+    std::memcpy(numbers.data() + static_cast<std::size_t>(i) * size,
+                static_cast<const std::byte*>(column.data) + i * column.stride_bytes, size);
+  }
+  return numbers;
+}
+
+/// Every axis has positions of one precision, and either every axis has velocities or none.
+void validate_axes(const zhalo_particles& particles, int dimensions) {
+  const int precision = one_of(particles.position[0].precision, 1, "precision of positions");
+  const bool has_velocity = particles.velocity[0].data != nullptr;
+  for (int axis = 0; axis < dimensions; ++axis) {
+    const zhalo_column& position = particles.position[axis];
+    validate(position.data != nullptr, "there are {} particles without positions along {}",
+             particles.num, "xyz"[axis]);
+    validate(position.precision == precision,
+             "positions along {} have another precision than along x (all must have one)",
+             "xyz"[axis]);
+    validate((particles.velocity[axis].data != nullptr) == has_velocity,
+             "there are velocities along some axes only (give all or none)");
+  }
+}
+
+}  // namespace
+
+std::size_t size_of_number(int precision) {
+  return one_of(precision, 1, "precision") == ZHALO_FLOAT ? sizeof(float) : sizeof(double);
+}
+
+int dimensions_of(const zhalo_particles& particles) {
+  const int dimensions = particles.dimensions == 0 ? 3 : particles.dimensions;
+  validate(dimensions == 2 || dimensions == 3, "there are {} dimensions (must be 2 or 3)",
+           dimensions);
+  return dimensions;
+}
+
+CallerColumns::CallerColumns(const Exec& exec, const zhalo_particles& given)
+    : exec_(exec),
+      given_(given),
+      dimensions_(dimensions_of(given)),
+      copies_(given.is_on_device == 0 && std::holds_alternative<Cuda>(exec)) {
+  validate(given.num >= 0, "there are {} particles", given.num);
+  if (given.num > 0) validate_axes(given, dimensions_);
+  validate(given.is_on_device == 0 || std::holds_alternative<Cuda>(exec),
+           "the particles are on a device, and the context computes on the host; copy them to "
+           "the host, or make the context with ZHALO_CUDA");
+}
+
+/// The column with its stride in bytes, in memory of the Exec.
+zhalo_column CallerColumns::checked(zhalo_column column, std::size_t size, const char* what) {
+  if (column.data == nullptr || given_.num == 0) return {};
+  const auto bytes = static_cast<Index>(size);
+  if (column.stride_bytes == 0) column.stride_bytes = bytes;
+  validate(column.stride_bytes >= bytes,
+           "{} of {} bytes are {} bytes apart (give the distance in bytes, or 0 for no gaps)", what,
+           bytes, column.stride_bytes);
+  if (std::holds_alternative<Cuda>(exec_)) validate_place(column, bytes, what);
+  if (!copies_) return column;
+  const std::vector<std::byte> values = packed(column, given_.num, size);
+  uploaded_.push_back(to_exec(exec_, Span<const std::byte>(values), what));
+  return {uploaded_.back().data(), bytes, column.precision};
+}
+
+/// A wrong place would fail where nothing can be mended: in a copy or in a kernel.
+void CallerColumns::validate_place(const zhalo_column& column, Index bytes,
+                                   const char* what) const {
+  if (copies_) {
+    const kernels::MemoryOwner owner = kernels::owner_of(std::get<Cuda>(exec_), column.data);
+    validate(owner == kernels::MemoryOwner::host || owner == kernels::MemoryOwner::both,
+             "{} are in memory of a device (set is_on_device to 1)", what);
+    return;
+  }
+  const auto address = static_cast<Index>(reinterpret_cast<std::uintptr_t>(column.data));
+  validate(address % bytes == 0 && column.stride_bytes % bytes == 0,
+           "{} of {} bytes begin at address {} and are {} bytes apart (on a device both must be "
+           "multiples of {})",
+           what, bytes, address, column.stride_bytes, bytes);
+}
+
+RealColumn CallerColumns::numbers(const zhalo_column& column, const char* what) {
+  if (column.data == nullptr || given_.num == 0) return {};
+  const zhalo_column from = checked(column, size_of_number(column.precision), what);
+  if (from.precision == ZHALO_FLOAT)
+    return {static_cast<const float*>(from.data), from.stride_bytes};
+  return {static_cast<const double*>(from.data), from.stride_bytes};
+}
+
+Strided<std::uint8_t> CallerColumns::types() {
+  if (given_.num == 0) return {nullptr};
+  if (given_.type.data != nullptr) {
+    validate(given_.type.precision == ZHALO_UINT8,
+             "the types of particles are given as numbers of kind {} (must be ZHALO_UINT8)",
+             given_.type.precision);
+    const zhalo_column from = checked(given_.type, 1, "types");
+    return {static_cast<const std::uint8_t*>(from.data), from.stride_bytes};
+  }
+  validate(given_.uniform_type >= 0 && given_.uniform_type <= 255,
+           "the type of all particles is {} (must be 0 to 255)", given_.uniform_type);
+  if (given_.uniform_type == 0) return {nullptr};
+  const auto type = static_cast<std::byte>(given_.uniform_type);
+  uploaded_.push_back(to_exec(exec_, Span<const std::byte>(&type, 1), "type of all particles"));
+  return {reinterpret_cast<const std::uint8_t*>(uploaded_.back().data()), 0};
+}
+
+template <class Real>
+Particles<Real> CallerColumns::positions() {
+  Particles<Real> particles;
+  particles.dimensions = dimensions_;
+  ParticleSegment<Real>& segment = particles.segments.emplace_back();
+  segment.num = given_.num;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions_); ++axis) {
+    const zhalo_column position = checked(given_.position[axis], sizeof(Real), "positions");
+    segment.pos[axis] = {static_cast<const Real*>(position.data), position.stride_bytes};
+  }
+  return particles;
+}
+
+template <class Real>
+Particles<Real> CallerColumns::view() {
+  Particles<Real> particles = positions<Real>();
+  if (given_.uniform_mass != 0) particles.uniform_mass = given_.uniform_mass;
+  ParticleSegment<Real>& segment = particles.segments.front();
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions_); ++axis)
+    segment.velocity[axis] = numbers(given_.velocity[axis], "velocities");
+  segment.mass = numbers(given_.mass, "masses");
+  segment.type = types();
+  return particles;
+}
+
+template Particles<float> CallerColumns::positions();
+template Particles<double> CallerColumns::positions();
+template Particles<float> CallerColumns::view();
+template Particles<double> CallerColumns::view();
+
 namespace {
 
 Box box_of(const zhalo_box& given, int dimensions) {

@@ -1,6 +1,6 @@
 #include <type_traits>
 
-#include "src/c/particles.hpp"
+#include "src/c/handles.hpp"
 #include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"
 

@@ -13,15 +13,13 @@
 
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
-#include "src/catalogue/group_order.hpp"
-#include "src/catalogue/joined_species.hpp"
 #include "src/catalogue/labelled.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
-#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/core/memory_need.hpp"
 
 namespace zhalo {

@@ -8,7 +8,7 @@
 // both ways. Where the parts of groups are known, they are counted as on one rank, and only those
 // that are large enough or go on elsewhere become pairs. Else labels are sorted.
 
-#include "src/catalogue/group_order.hpp"
+#include "src/catalogue/members.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -19,10 +19,8 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
-#include "src/catalogue/members.hpp"
 #include "src/catalogue/spanning_runs.hpp"
 #include "src/core/host_copies.hpp"
-#include "src/domain/balance.hpp"
 #include "src/domain/redistribution.hpp"
 
 namespace zhalo {

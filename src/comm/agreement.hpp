@@ -12,7 +12,7 @@
 #include "src/core/validate.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/comm/context.hpp"
-#include "zhalo/core/box.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo {
 

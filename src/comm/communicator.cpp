@@ -15,7 +15,7 @@
 #include "kernels/memory.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/core/waited_time.hpp"
+#include "zhalo/core/timers.hpp"
 
 namespace zhalo {
 

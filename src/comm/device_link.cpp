@@ -1,4 +1,4 @@
-#include "src/comm/device_link.hpp"
+#include "src/comm/state.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "src/comm/agreement.hpp"
-#include "src/comm/state.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/core/waited_time.hpp"
+#include "zhalo/core/timers.hpp"
 
 namespace zhalo {
 namespace {

@@ -17,7 +17,6 @@
 #include "src/comm/agreement.hpp"
 #include "src/comm/state.hpp"
 #include "src/core/validate.hpp"
-#include "zhalo/core/caught_error.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {

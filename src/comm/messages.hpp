@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/copies.hpp"
+#include "kernels/memory.hpp"
 #include "kernels/on.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/buffer.hpp"

@@ -1,4 +1,4 @@
-#include "src/comm/part_exchange.hpp"
+#include "src/comm/exchange.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "src/comm/shared_memory.hpp"
+#include "src/comm/exchange.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

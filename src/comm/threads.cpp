@@ -17,7 +17,7 @@
 #include "src/comm/state.hpp"
 #include "src/comm/thread_group.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/core/waited_time.hpp"
+#include "zhalo/core/timers.hpp"
 
 namespace zhalo {
 namespace {

@@ -1,13 +1,13 @@
 #include "zhalo/core/exec.hpp"
 
 #include <fmt/format.h>
+#include <exception>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "kernels/memory.hpp"
 #include "kernels/on.hpp"
-#include "kernels/threads.hpp"
-#include "src/core/cores.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/for_each.hpp"
@@ -16,20 +16,8 @@ namespace zhalo {
 
 DeviceReport query_devices() { return kernels::query_devices(); }
 
-std::optional<cpu_set_t> cores_of_process() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  const std::vector<int> bound = kernels::cores_of_bound_threads();
-  for (const int core : bound) {
-    if (core < 0 || core >= CPU_SETSIZE) return std::nullopt;
-    CPU_SET(static_cast<std::size_t>(core), &set);
-  }
-  if (bound.empty() && sched_getaffinity(0, sizeof set, &set) != 0) return std::nullopt;
-  return set;
-}
-
 int available_threads() {
-  if (const auto cores = cores_of_process()) return CPU_COUNT(&*cores);
+  if (const auto cores = kernels::cores_of_process()) return CPU_COUNT(&*cores);
   const unsigned threads = std::thread::hardware_concurrency();
   return threads == 0 ? 1 : static_cast<int>(threads);
 }
@@ -81,6 +69,39 @@ void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& f
 
 std::shared_ptr<const void> use_device(const Exec& exec) {
   return std::make_shared<const kernels::DeviceInUse>(exec);
+}
+
+std::string CaughtError::message() const {
+  if (!is_bad_alloc) return text;
+  return fmt::format("{}{}; use more ranks or a machine with more memory", text,
+                     describe_memory_limit());
+}
+
+// The exception is thrown again, not copied: its text outlives these clauses.
+CaughtError caught_error() noexcept {
+  try {
+    throw;
+  } catch (const InputError& error) {
+    return {ErrorKind::input, error.what()};
+  } catch (const FileError& error) {
+    return {ErrorKind::file, error.what()};
+  } catch (const OutOfMemory& error) {
+    return {ErrorKind::memory, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::memory, "out of host memory in a small allocation", true};
+  } catch (const DeviceError& error) {
+    return {ErrorKind::device, error.what()};
+  } catch (const CommunicationError& error) {
+    return {ErrorKind::communication, error.what()};
+  } catch (const Interrupted& error) {
+    return {ErrorKind::interrupted, error.what()};
+  } catch (const ContractViolation& error) {
+    return {ErrorKind::contract, error.what()};
+  } catch (const std::exception& error) {
+    return {ErrorKind::other, error.what()};
+  } catch (...) {
+    return {ErrorKind::other, "unknown exception"};
+  }
 }
 
 }  // namespace zhalo

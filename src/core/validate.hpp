@@ -9,10 +9,10 @@
 #include <variant>
 
 #include "kernels/memory.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
-#include "zhalo/core/strided.hpp"
 
 namespace zhalo {
 

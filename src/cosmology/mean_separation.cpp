@@ -1,4 +1,4 @@
-#include "zhalo/cosmology/mean_separation.hpp"
+#include "zhalo/cosmology/cosmology.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include "kernels/sort.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
-#include "src/domain/balance.hpp"
+#include "src/domain/redistribution.hpp"
 
 namespace zhalo {
 namespace {

@@ -14,7 +14,7 @@
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/domain/positions.hpp"
-#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/core/memory_need.hpp"
 #include "zhalo/domain/particles.hpp"
 

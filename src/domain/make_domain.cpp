@@ -9,8 +9,8 @@
 #include "src/core/host_copies.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
-#include "src/domain/balance.hpp"
 #include "src/domain/domain_state.hpp"
+#include "src/domain/redistribution.hpp"
 
 namespace zhalo {
 namespace {

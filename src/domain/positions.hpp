@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/particles.hpp"
-#include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/types.hpp"
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {

@@ -1,11 +1,22 @@
 #include "zhalo/fft/fft.hpp"
 
 #include <fmt/format.h>
-
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <complex>
+#include <cstdio>
+#include <exception>
 #include <functional>
+#include <limits>
+#include <optional>
 
+#include "kernels/on.hpp"
+#include "kernels/particles.hpp"
+#include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/fft/fft_plan.hpp"
+#include "zhalo/core/buffer.hpp"
 
 namespace zhalo {
 namespace {
@@ -133,5 +144,219 @@ template class Fft<float>;
 template class Fft<double>;
 template class Fft<std::complex<float>>;
 template class Fft<std::complex<double>>;
+
+struct FftTuner::Entry {
+  Grid grid;
+  FftOptions options;
+  std::size_t element_size = 0;
+  Spectrum spectrum = Spectrum::half;
+  std::optional<FftChoice> choice;
+
+  bool answers(const Entry& wanted) const {
+    return grid == wanted.grid && options == wanted.options &&
+           element_size == wanted.element_size && spectrum == wanted.spectrum;
+  }
+  /// What all ranks must ask alike, and whether they know the answer.
+  std::vector<Index> question(bool is_known) const {
+    const Box& box = grid.box;
+    return {grid.num[0],
+            grid.num[1],
+            grid.num[2],
+            bits_of(box.lo[0]),
+            bits_of(box.lo[1]),
+            bits_of(box.lo[2]),
+            bits_of(box.length[0]),
+            bits_of(box.length[1]),
+            bits_of(box.length[2]),
+            box.periodic[0] ? 1 : 0,
+            box.periodic[1] ? 1 : 0,
+            box.periodic[2] ? 1 : 0,
+            box.dimensions,
+            static_cast<Index>(options.norm),
+            options.restore_order ? 1 : 0,
+            options.batch,
+            static_cast<Index>(options.effort),
+            static_cast<Index>(options.node_exchange),
+            options.chunk_bytes,
+            static_cast<Index>(element_size),
+            static_cast<Index>(spectrum),
+            is_known ? 1 : 0};
+  }
+};
+
+namespace {
+
+constexpr std::size_t max_shapes = 12;
+constexpr Index parts_to_try[] = {Index{2} << 20, Index{8} << 20, Index{32} << 20};
+
+/// The shapes that the model likes best, of all that there are.
+std::vector<Decomposition> shapes_to_try(const Grid& grid, int num_ranks) {
+  std::vector<std::array<int, 2>> shapes;
+  for (int rows = 1; rows <= num_ranks; ++rows) {
+    if (num_ranks % rows == 0) shapes.push_back({rows, num_ranks / rows});
+  }
+  std::stable_sort(shapes.begin(), shapes.end(), [&](const auto& a, const auto& b) {
+    return modelled_seconds(grid, a) < modelled_seconds(grid, b);
+  });
+  shapes.resize(std::min(shapes.size(), max_shapes));
+  std::vector<Decomposition> decompositions;
+  decompositions.reserve(shapes.size());
+  for (const auto& shape : shapes)
+    decompositions.emplace_back(grid, num_ranks, DecompositionOptions{Split::automatic, shape});
+  return decompositions;
+}
+
+/// What is left open by the caller's options, once a shape is chosen: other ways than the automatic
+/// one.
+std::vector<FftOptions> ways_to_try(const FftOptions& options, int num_ranks) {
+  std::vector<FftOptions> ways;
+  if (num_ranks == 1) return ways;
+  const bool open = options.node_exchange == NodeExchange::automatic;
+  FftOptions way = options;
+  if (open) way.node_exchange = NodeExchange::messages;
+  if (options.chunk_bytes > 0) {
+    if (open) ways.push_back(way);
+    return ways;
+  }
+  for (const Index bytes : parts_to_try) {
+    way.chunk_bytes = bytes;
+    ways.push_back(way);
+  }
+  return ways;
+}
+
+template <class T>
+FftTrial try_way(const Context& context, const Decomposition& decomposition,
+                 const FftOptions& options, int repetitions) {
+  using Clock = std::chrono::steady_clock;
+  using Real = typename Fft<T>::Real;
+  const Communicator& comm = context.comm;
+  Fft<T> fft(context, decomposition, options);
+  const Index size = fft.in_place_size() * options.batch;
+  Buffer<T> field = together(
+      comm, [&] { return Buffer<T>(context.exec, size, "field to time Fourier transforms with"); });
+  const Span<Real> reals(reinterpret_cast<Real*>(field.data()),
+                         size * (Fft<T>::spectrum == Spectrum::half ? 1 : 2));
+  kernels::on(context.exec, [&](const auto& exec) { kernels::clear(exec, reals); });
+  FftTrial trial{decomposition, options, comm.max(fft.report().plan_seconds),
+                 std::numeric_limits<double>::infinity()};
+  for (int repetition = 0; repetition <= repetitions; ++repetition) {
+    comm.barrier();
+    const auto start = Clock::now();
+    fft.forward_in_place(field.span());
+    fft.backward_in_place(field.span());
+    const double seconds = comm.max(std::chrono::duration<double>(Clock::now() - start).count());
+    if (repetition > 0) trial.seconds = std::min(trial.seconds, seconds);  // the first one warms up
+  }
+  return trial;
+}
+
+/// Those of what can be tried: one that needs more memory than there is, or whose planes a device
+/// cannot take, is left out. Throws what all of them threw. An error is the same on all ranks.
+template <class T>
+class Trials {
+ public:
+  Trials(const Context& context, int repetitions) : context_(context), repetitions_(repetitions) {}
+
+  void add(const Decomposition& decomposition, const FftOptions& options) {
+    try {
+      done_.push_back(together(context_.comm, [&] {
+        return try_way<T>(context_, decomposition, options, repetitions_);
+      }));
+    } catch (const OutOfMemory&) {
+      failed_ = std::current_exception();
+    } catch (const InputError&) {
+      failed_ = std::current_exception();
+    }
+  }
+
+  std::vector<FftTrial>& done() {
+    if (done_.empty()) std::rethrow_exception(failed_);
+    return done_;
+  }
+
+ private:
+  const Context& context_;
+  int repetitions_;
+  std::vector<FftTrial> done_;
+  std::exception_ptr failed_;
+};
+
+void validate_question(const Communicator& comm, const std::vector<Index>& question) {
+  validate(are_equal(comm, question),
+           "ranks ask a tuner different questions; ask for the same grid, type and options on all "
+           "ranks, in the same order");
+}
+
+bool is_faster(const FftTrial& a, const FftTrial& b) { return a.seconds < b.seconds; }
+
+const char* name_of(NodeExchange way) {
+  switch (way) {
+    case NodeExchange::automatic: return "automatic";
+    case NodeExchange::shared_memory: return "shared memory";
+    case NodeExchange::messages: return "messages";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string FftChoice::describe() const {
+  std::string table = fmt::format("{:<44} {:<14} {:>12} {:>10} {:>10}\n", "decomposition",
+                                  "on a machine", "part [bytes]", "plan [ms]", "both [ms]");
+  for (const FftTrial& trial : trials) {
+    const std::string part =
+        trial.options.chunk_bytes > 0 ? fmt::format("{}", trial.options.chunk_bytes) : "default";
+    table += fmt::format("{:<44} {:<14} {:>12} {:>10.1f} {:>10.2f}\n",
+                         trial.decomposition.describe(), name_of(trial.options.node_exchange), part,
+                         1e3 * trial.plan_seconds, 1e3 * trial.seconds);
+  }
+  return table;
+}
+
+FftTuner::FftTuner(const Context& context, FftTunerOptions options)
+    : context_(&context), options_(std::move(options)) {
+  validate(options_.repetitions >= 1, "a tuner is to repeat trials {} times (must be at least 1)",
+           options_.repetitions);
+  if (!options_.print) {
+    options_.print = [](const std::string& table) { fmt::print(stderr, "{}", table); };
+  }
+}
+
+template <class T>
+const FftChoice& FftTuner::choose(const Grid& grid, const FftOptions& options) {
+  const Communicator& comm = context_->comm;
+  const Entry wanted{grid, options, sizeof(T), Fft<T>::spectrum, {}};
+  const auto is_it = [&](const std::shared_ptr<const Entry>& entry) {
+    return entry->answers(wanted);
+  };
+  const auto known = std::find_if(entries_.begin(), entries_.end(), is_it);
+  comm.together([&] { validate_question(comm, wanted.question(known != entries_.end())); });
+  if (known != entries_.end()) return *(*known)->choice;
+  Trials<T> all(*context_, options_.repetitions);
+  comm.together([&] {
+    const std::vector<Decomposition> shapes =
+        together(comm, [&] { return shapes_to_try(grid, comm.size()); });
+    for (const Decomposition& shape : shapes) all.add(shape, options);
+    const Decomposition best_shape =
+        std::min_element(all.done().begin(), all.done().end(), is_faster)->decomposition;
+    for (const FftOptions& way : ways_to_try(options, comm.size())) all.add(best_shape, way);
+  });
+  std::vector<FftTrial>& trials = all.done();
+  // The seconds are the slowest rank's, the same numbers on all: so is the order.
+  std::stable_sort(trials.begin(), trials.end(), is_faster);
+  auto entry = std::make_shared<Entry>(wanted);
+  entry->choice.emplace(FftChoice{trials[0].decomposition, trials[0].options, trials});
+  entries_.push_back(entry);
+  comm.together([&] {
+    if (comm.rank() == 0) options_.print(entry->choice->describe());
+  });
+  return *entry->choice;
+}
+
+template const FftChoice& FftTuner::choose<float>(const Grid&, const FftOptions&);
+template const FftChoice& FftTuner::choose<double>(const Grid&, const FftOptions&);
+template const FftChoice& FftTuner::choose<std::complex<float>>(const Grid&, const FftOptions&);
+template const FftChoice& FftTuner::choose<std::complex<double>>(const Grid&, const FftOptions&);
 
 }  // namespace zhalo

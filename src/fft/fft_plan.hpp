@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/fft.hpp"
-#include "src/comm/shared_memory.hpp"
+#include "src/comm/exchange.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/fft/decomposition.hpp"

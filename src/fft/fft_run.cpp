@@ -7,7 +7,7 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/agreement.hpp"
-#include "src/comm/part_exchange.hpp"
+#include "src/comm/exchange.hpp"
 #include "src/fft/fft_plan.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"

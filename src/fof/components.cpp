@@ -1,9 +1,9 @@
-#include "src/fof/ghosts.hpp"
+#include "src/fof/fof.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "src/comm/host_exchange.hpp"
+#include "src/comm/exchange.hpp"
 
 namespace zhalo {
 namespace {

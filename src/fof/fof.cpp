@@ -13,10 +13,9 @@
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
 #include "src/domain/positions.hpp"
-#include "src/fof/ghosts.hpp"
-#include "src/fof/linking_length.hpp"
+#include "src/fof/fof.hpp"
 #include "src/tree/tree.hpp"
-#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/core/memory_need.hpp"
 
 namespace zhalo {

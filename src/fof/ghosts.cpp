@@ -1,4 +1,4 @@
-#include "src/fof/ghosts.hpp"
+#include "src/fof/fof.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kernels/on.hpp"
-#include "src/comm/host_exchange.hpp"
+#include "src/comm/exchange.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/redistribution.hpp"
 #include "src/tree/tree.hpp"

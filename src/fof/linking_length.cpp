@@ -1,4 +1,4 @@
-#include "src/fof/linking_length.hpp"
+#include "src/fof/fof.hpp"
 
 #include <algorithm>
 #include <cmath>

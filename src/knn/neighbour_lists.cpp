@@ -1,4 +1,4 @@
-#include "zhalo/knn/neighbour_lists.hpp"
+#include "zhalo/knn/reduce.hpp"
 
 #include <cmath>
 #include <utility>
@@ -6,7 +6,6 @@
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/knn/row_search.hpp"
-#include "zhalo/knn/reduce.hpp"
 
 namespace zhalo {
 

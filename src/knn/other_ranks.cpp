@@ -1,4 +1,4 @@
-#include "src/knn/other_ranks.hpp"
+#include "src/knn/row_search.hpp"
 
 #include <numeric>
 #include <utility>

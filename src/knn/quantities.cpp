@@ -8,7 +8,7 @@
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/domain_state.hpp"
-#include "src/knn/quantity_input.hpp"
+#include "src/knn/row_search.hpp"
 #include "zhalo/knn/reduce.hpp"
 
 namespace zhalo {

@@ -2,7 +2,9 @@
 /// ranks send.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,12 +12,71 @@
 #include "kernels/knn.hpp"
 #include "kernels/tree.hpp"
 #include "src/domain/domain_state.hpp"
-#include "src/knn/other_ranks.hpp"
 #include "src/tree/tree.hpp"
 #include "zhalo/core/buffer.hpp"
-#include "zhalo/knn/neighbour_lists.hpp"
+#include "zhalo/knn/reduce.hpp"
 
 namespace zhalo {
+
+// What a rank knows of the particles of the others: which ranks a ball of queries may reach, and
+// how far it must reach at most.
+
+class OtherRanks {
+ public:
+  /// `boxes` of each rank, with those of rank `own`. Periods are infinite where not periodic.
+  OtherRanks(std::vector<CoarseBoxes> boxes, int own, const double (&period)[3]);
+
+  int num_ranks() const { return static_cast<int>(boxes_.size()); }
+  /// Around the particles of each other rank that has any.
+  Span<const kernels::CoarseBox> hulls() const { return hulls_; }
+  /// Around each kernels::hulls_of_group of them.
+  Span<const kernels::CoarseBox> group_hulls() const { return group_hulls_; }
+
+  /// Calls `work(rank)` for each other rank with a box within reach of this one.
+  template <class Work>
+  void for_each_near(const kernels::CoarseBox& box, double reach2, const Work& work) const {
+    for_each_hull_near(box, reach2, [&](std::size_t hull) {
+      const auto boxes = boxes_[static_cast<std::size_t>(ranks_[hull])].span();
+      const bool is_near = std::any_of(boxes.begin(), boxes.end(), [&](const auto& other) {
+        return kernels::gap2(box, other, period_) <= reach2;
+      });
+      if (is_near) work(ranks_[hull]);
+    });
+  }
+
+  struct Bound {
+    double distance2 = std::numeric_limits<double>::infinity();
+    int rank = -1;  ///< none
+  };
+  /// The rank that surely has `num` particles nearest to every point of the box, as far as boxes
+  /// tell, and how far they are at most. None if no other rank has so many.
+  Bound nearest_with(const kernels::CoarseBox& box, Index num) const;
+
+  /// How far `num` particles of all ranks, this one included, are at most from every point of the
+  /// box, squared. Infinite if there are fewer.
+  double reach_of(const kernels::CoarseBox& box, Index num) const;
+
+ private:
+  /// Calls `work(hull)`, an index, for each hull within reach. The work may shorten the reach.
+  template <class Work>
+  void for_each_hull_near(const kernels::CoarseBox& box, const double& reach2,
+                          const Work& work) const {
+    for (std::size_t group = 0; group < group_hulls_.size(); ++group) {
+      if (kernels::gap2(box, group_hulls_[group], period_) > reach2) continue;
+      const std::size_t first = group * kernels::hulls_of_group;
+      const std::size_t end = std::min(hulls_.size(), first + kernels::hulls_of_group);
+      for (std::size_t hull = first; hull < end; ++hull)
+        if (kernels::gap2(box, hulls_[hull], period_) <= reach2) work(hull);
+    }
+  }
+
+  std::vector<CoarseBoxes> boxes_;  ///< of each rank
+  std::vector<int> ranks_;          ///< of each hull
+  std::vector<Index> num_;          ///< particles in each hull
+  std::vector<kernels::CoarseBox> hulls_;
+  std::vector<kernels::CoarseBox> group_hulls_;
+  double period_[3];
+};
 
 using Chunk = kernels::QueryChunk;
 
@@ -171,6 +232,48 @@ class RowSearch {
   Buffer<kernels::SearchWork> work_;
   NeighbourRows<Real> view_;
   KnnStatistics statistics_;
+};
+
+// Masses and velocities as quantities of neighbours need them.
+
+/// If all particles of all ranks have one mass, no column of masses is needed. Collective.
+/// InputError if that is negative or not finite.
+template <class Real>
+std::optional<kernels::EqualMasses> equal_masses_of(const Context& context,
+                                                    const Particles<Real>& particles);
+
+/// Columns of this rank's particles, one behind the other, as double: those that at least one of
+/// the quantities needs. In memory of the context's Exec.
+template <class Real>
+class QuantityInput {
+ public:
+  /// Positions are not looked at.
+  QuantityInput(const Context& context, const Particles<Real>& particles,
+                const std::optional<kernels::EqualMasses>& equal_masses,
+                const QuantityNeeds& needs);
+
+  /// InputError if a mass of the targets, whose columns these are, is negative or not finite.
+  /// Collective.
+  void validate_masses(const Context& context, const KnnTargets<Real>& targets) const;
+
+  const std::vector<ColumnView>& columns() const { return columns_; }
+
+  /// Gives their memory back. A search of particles that are in no domain has copies in its own
+  /// order.
+  void release();
+
+  /// The columns at the neighbours, in a search that has them from number `first` on.
+  kernels::QuantityColumns at_neighbours(const NeighbourLists<Real>& lists, int first) const;
+
+ private:
+  void pack(const Context& context, const Particles<Real>& particles);
+
+  int dimensions_;
+  std::optional<kernels::EqualMasses> equal_masses_;
+  Buffer<double> mass_;
+  Buffer<double> velocity_;
+  bool all_masses_positive_ = true;  ///< on this rank
+  std::vector<ColumnView> columns_;
 };
 
 }  // namespace zhalo

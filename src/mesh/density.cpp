@@ -7,7 +7,6 @@
 #include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
-#include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
 #include "src/mesh/painted_cells.hpp"
 #include "src/mesh/painting.hpp"

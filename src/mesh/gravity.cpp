@@ -5,7 +5,6 @@
 
 #include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
-#include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
 
 namespace zhalo {

@@ -9,7 +9,6 @@
 #include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
-#include "src/mesh/field_transform.hpp"
 #include "src/mesh/mode_tables.hpp"
 
 namespace zhalo {

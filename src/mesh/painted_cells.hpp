@@ -6,7 +6,6 @@
 #include "kernels/mesh.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/mesh/field.hpp"
-#include "zhalo/mesh/window.hpp"
 
 namespace zhalo {
 

@@ -15,7 +15,6 @@
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/painted_cells.hpp"
-#include "src/mesh/particle_route.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory_need.hpp"
 

@@ -1,13 +1,51 @@
-/// Particles on their way to one or more meshes.
+/// Particles on their way to meshes, and values on their way back.
 #pragma once
+
+#include <functional>
+#include <vector>
 
 #include "kernels/mesh.hpp"
 #include "src/domain/positions.hpp"
+#include "src/domain/redistribution.hpp"
 #include "src/mesh/painted_cells.hpp"
-#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/comm/context.hpp"
+#include "zhalo/fft/decomposition.hpp"
 #include "zhalo/mesh/paint.hpp"
 
 namespace zhalo {
+
+// Particles brought to the ranks that own the cells which they touch.
+
+/// What came to this rank. The first cells of all their clouds are its own.
+template <class Real>
+struct RoutedPart {
+  kernels::PaintInput<Real> painted;  ///< in the order of ranks
+  /// Of this rank's own particles from `first` on.
+  Redistribution redistribution;
+  Index first = 0;
+};
+
+/// They bound the memory, not the number of particles.
+struct RouteLimits {
+  Index max_sent = Index{1} << 23;  ///< by a rank at a time
+  Index max_received =
+      Index{1} << 24;  ///< about so many at a time, however many others send to a rank
+};
+
+/// What travels, by the cells to which it goes.
+template <class Real>
+struct Route {
+  kernels::PaintInput<Real> painted;
+  kernels::MeshCells cells;
+  bool with_weights = true;
+  RouteLimits limits = {};
+};
+
+/// Calls visit(part) until all particles of all ranks have come, as often on each rank. Collective.
+template <class Real>
+void for_each_routed(const Context& context, const Decomposition& decomposition,
+                     const Route<Real>& route,
+                     const std::function<void(const RoutedPart<Real>&)>& visit);
 
 /// Particles that have been looked at, which is the same for all meshes of a decomposition: these
 /// may differ in where their cells' points are. All members are collective, to be called within
@@ -43,5 +81,15 @@ class Painting {
   Index fixed_weight_ = 0;  ///< of all ranks, in units
   PaintReport report_;
 };
+
+// readout() after its checks, whose parts a test makes small.
+
+/// Values of fields of one decomposition at positions within its box. More positions than the
+/// limits allow travel in parts. Collective.
+template <class T, class Real>
+std::vector<Buffer<T>> readout_checked(const Context& context,
+                                       const std::vector<const Field<T>*>& fields,
+                                       const kernels::ParticlesView<Real>& points, Window window,
+                                       const RouteLimits& limits = {});
 
 }  // namespace zhalo

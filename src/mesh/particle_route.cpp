@@ -1,4 +1,4 @@
-#include "src/mesh/particle_route.hpp"
+#include "src/mesh/painting.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,8 @@
 #include "kernels/on.hpp"
 #include "kernels/sort.hpp"
 #include "src/core/instantiate.hpp"
-#include "src/domain/balance.hpp"
 #include "src/domain/positions.hpp"
+#include "src/domain/redistribution.hpp"
 
 namespace zhalo {
 namespace {

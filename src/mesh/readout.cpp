@@ -1,4 +1,4 @@
-#include "src/mesh/readout.hpp"
+#include "src/mesh/painting.hpp"
 
 #include <algorithm>
 

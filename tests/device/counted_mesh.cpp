@@ -9,7 +9,6 @@
 #include "zhalo/ics/points.hpp"
 #include "zhalo/mesh/paint.hpp"
 #include "zhalo/mesh/power_spectrum.hpp"
-#include "zhalo/mesh/readout.hpp"
 
 namespace zhalo::emulated {
 namespace {

@@ -31,7 +31,7 @@ std::uintptr_t find_base() {
   return base;
 }
 
-/// "/zhalo/kernels/lpt.hpp:12 (discriminator 3)" -> "kernels/lpt.hpp:12"
+/// "/zhalo/kernels/sort.hpp:12 (discriminator 3)" -> "kernels/sort.hpp:12"
 std::string short_line(std::string line) {
   line = line.substr(0, line.find_first_of(" \n"));
   const std::size_t folder = line.find("/kernels/");

@@ -7,7 +7,7 @@
 
 #include "tests/device/runtime/calls.hpp"
 #include "tests/device/sample.hpp"
-#include "zhalo/comm/device_memory.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory_need.hpp"
 #include "zhalo/fof/fof.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/common/atomics.hpp"
+#include "kernels/common/arithmetic.hpp"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/lanes/warp_lanes.cuh"
 #include "kernels/memory.hpp"

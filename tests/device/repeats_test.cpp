@@ -15,8 +15,8 @@
 #include "zhalo/knn/reduce.hpp"
 #include "zhalo/mesh/density.hpp"
 #include "zhalo/mesh/gravity.hpp"
+#include "zhalo/mesh/paint.hpp"
 #include "zhalo/mesh/power_spectrum.hpp"
-#include "zhalo/mesh/readout.hpp"
 
 namespace zhalo::emulated {
 namespace {

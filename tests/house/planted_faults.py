@@ -79,7 +79,7 @@ TOGETHER = [
     ),
     Fault(
         "hang",
-        "src/domain/balance.cpp",
+        "src/domain/redistribution.cpp",
         "  std::vector<std::uint64_t> next = keys;\n",
         "  std::vector<std::uint64_t> next = keys;\n  volatile bool waits = context.comm.rank() == 1;\n  while (waits) continue;\n",
         "release.balance.ranks2",
@@ -148,7 +148,7 @@ ON_DEVICES = [
     ),
     Fault(
         "race between blocks",
-        "kernels/common/atomics.hpp",
+        "kernels/common/arithmetic.hpp",
         "  return atomicCAS(&at, expected, desired);\n",
         "  const LocalIndex seen = at;\n  if (seen == expected) at = desired;\n  return seen;\n",
         "tsan.parity.cuda",

@@ -243,17 +243,14 @@ using LanesOf = testing::EmulatedLanes<Real, 32>;
 // After ZHALO_EMULATED_LANES.
 #include "kernels/lanes/tree_lanes.inl.hpp"
 // After distances.
-#include "kernels/common/fof/link.inl.hpp"
-// After links.
 #include "kernels/common/fof/leaf_pair.inl.hpp"
+// After links.
 #include "kernels/common/fof/walk.inl.hpp"
 #include "kernels/common/knn/walk.inl.hpp"
 #include "kernels/common/tree/boxes.inl.hpp"
 // After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
-#include "kernels/common/knn/best_of_lanes.inl.hpp"
 #include "kernels/common/knn/few_rows.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
 // After nearest.
 #include "kernels/common/knn/few_nearest.inl.hpp"
-#include "kernels/common/knn/within.inl.hpp"

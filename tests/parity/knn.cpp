@@ -3,7 +3,7 @@
 
 #include "tests/parity/backends.hpp"
 #include "tests/support/run_knn.hpp"
-#include "zhalo/knn/neighbour_lists.hpp"
+#include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"
 
 namespace zhalo::testing {

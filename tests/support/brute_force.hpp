@@ -9,7 +9,6 @@
 
 #include <vector>
 
-#include "zhalo/core/box.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo::testing {

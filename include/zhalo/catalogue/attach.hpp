@@ -2,8 +2,8 @@
 /// holes, if dark matter is linked.
 #pragma once
 
-#include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/types.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/knn/knn.hpp"
 

@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/span.hpp"
-#include "zhalo/core/strided.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo {

@@ -1,6 +1,10 @@
 /// What every collective computation needs besides its data, and the choice of the processor.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <string>
+
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/exec.hpp"
 #include "zhalo/core/timers.hpp"
@@ -63,5 +67,30 @@ Exec choose_exec(const Communicator& comm, const ExecRequest& request = {});
 /// number of ranks that may run on it. So ranks that are bound to cores of their own use all of
 /// them. Ranks that are not bound divide the machine. Collective.
 int fair_threads(const Communicator& comm);
+
+// Particles beyond the memory of devices: one error that says how many devices would do.
+
+/// Bytes that a rank would need beyond what is in use, if there were so many ranks with a device
+/// each: such as knn_need(size, search).peak.
+using NeedOfRanks = std::function<double(int num_ranks)>;
+
+/// Looks after the memory of this rank's device while some work is done. On a host it does nothing.
+///
+/// Throws OutOfMemory before the work begins if nine tenths of what it needs are more than the
+/// device has available. If an allocation fails while the object lives, its error has the same
+/// remedy: the number of devices of this memory that would do. Scopes may be nested; the outermost
+/// one gives the remedy. Not collective: make it inside Communicator::together, so that the error
+/// is that of all ranks.
+class DeviceMemoryScope {
+ public:
+  /// `work` begins the message: "friends of friends among 1000 particles".
+  DeviceMemoryScope(const Context& context, const std::string& work, const NeedOfRanks& need);
+  ~DeviceMemoryScope();
+  DeviceMemoryScope(const DeviceMemoryScope&) = delete;
+  DeviceMemoryScope& operator=(const DeviceMemoryScope&) = delete;
+
+ private:
+  std::shared_ptr<MemoryPool> pool_;  ///< whose remedy this object has set, or null
+};
 
 }  // namespace zhalo

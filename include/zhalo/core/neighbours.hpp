@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/span.hpp"
-#include "zhalo/core/strided.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo {

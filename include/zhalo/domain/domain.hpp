@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "zhalo/core/box.hpp"
-#include "zhalo/core/strided.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/types.hpp"
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {

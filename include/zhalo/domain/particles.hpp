@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "zhalo/comm/context.hpp"
-#include "zhalo/core/box.hpp"
-#include "zhalo/core/strided.hpp"
+#include "zhalo/core/buffer.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace zhalo {
 

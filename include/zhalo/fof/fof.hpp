@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/types.hpp"
 #include "zhalo/domain/domain.hpp"
 
 namespace zhalo {

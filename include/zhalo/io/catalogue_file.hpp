@@ -8,7 +8,6 @@
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/io/load.hpp"
 #include "zhalo/io/staged_files.hpp"
-#include "zhalo/io/write_options.hpp"
 
 namespace zhalo::io {
 

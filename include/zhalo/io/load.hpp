@@ -9,7 +9,7 @@
 
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/types.hpp"
-#include "zhalo/cosmology/mean_separation.hpp"
+#include "zhalo/cosmology/cosmology.hpp"
 #include "zhalo/domain/particles.hpp"
 #include "zhalo/io/snapshot.hpp"
 

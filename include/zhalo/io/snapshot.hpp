@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "zhalo/comm/communicator.hpp"
-#include "zhalo/core/box.hpp"
 #include "zhalo/core/span.hpp"
 #include "zhalo/core/types.hpp"
 

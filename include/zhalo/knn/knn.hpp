@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
-#include "zhalo/core/box.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/neighbours.hpp"
 #include "zhalo/core/reductions.hpp"
+#include "zhalo/core/types.hpp"
 #include "zhalo/domain/domain.hpp"
 
 namespace zhalo {

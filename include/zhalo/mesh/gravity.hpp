@@ -4,7 +4,7 @@
 #include <array>
 
 #include "zhalo/mesh/modes.hpp"
-#include "zhalo/mesh/readout.hpp"
+#include "zhalo/mesh/paint.hpp"
 
 namespace zhalo {
 

@@ -7,7 +7,6 @@
 #include "zhalo/core/for_each.hpp"
 #include "zhalo/fft/fft.hpp"
 #include "zhalo/mesh/field.hpp"
-#include "zhalo/mesh/window.hpp"
 
 namespace zhalo {
 

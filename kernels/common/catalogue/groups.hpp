@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/catalogue.hpp"
-#include "kernels/common/atomics.hpp"
+#include "kernels/common/arithmetic.hpp"
 #include "kernels/common/backend.hpp"
 
 namespace zhalo::kernels {

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "kernels/common/arithmetic.hpp"
-#include "kernels/common/atomics.hpp"
 #include "kernels/common/backend.hpp"
 #include "kernels/knn.hpp"
 #include "zhalo/core/buffer.hpp"

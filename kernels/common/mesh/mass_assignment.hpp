@@ -1,8 +1,8 @@
 /// Which cells a particle's cloud covers, and which part of its weight each gets: B-splines of
-/// order 1 to 4 (zhalo/mesh/window.hpp).
+/// order 1 to 4 (zhalo/mesh/field.hpp).
 #pragma once
 
-#include "kernels/common/atomics.hpp"
+#include "kernels/common/arithmetic.hpp"
 #include "kernels/mesh.hpp"
 
 namespace zhalo::kernels {

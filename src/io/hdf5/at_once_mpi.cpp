@@ -3,7 +3,7 @@
 // there. Rows, which are contiguous in the file, each rank writes for itself: of collective
 // transfers some MPI libraries lose a rank's failure, so that cells are missing and nobody knows,
 // and in others the rest waits.
-#include "src/io/hdf5/at_once.hpp"
+#include "src/io/hdf5/output.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

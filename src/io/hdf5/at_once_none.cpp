@@ -1,5 +1,5 @@
 // In a build with serial HDF5, or with ZHALO_PARALLEL_HDF5=OFF.
-#include "src/io/hdf5/at_once.hpp"
+#include "src/io/hdf5/output.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io::hdf5 {

@@ -1,12 +1,11 @@
 // A driver for files on POSIX systems: as HDF5's own, but that HDF5 does not hear of failures. (It
 // could not stand before HDF5's own and hand calls on: each call of HDF5 forgets what went wrong
 // before.)
-#include "src/io/hdf5/output.hpp"
+#include "src/io/hdf5/input.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -17,7 +16,52 @@
 #include <new>
 #include <utility>
 
+#include "src/io/hdf5/output.hpp"
+
 namespace zhalo::io::hdf5 {
+
+Session::Turn& Session::turn() {
+  static Turn made;
+  return made;
+}
+
+// Only the outermost one calls HDF5: a call forgets what went wrong before.
+Session::Session() : lock_(turn().mutex) {
+  if (turn().depth++ > 0) return;
+  H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Session::~Session() {
+  if (--turn().depth == 0) H5Eset_auto2(H5E_DEFAULT, function_, data_);
+}
+
+namespace {
+
+/// H5T_NATIVE_... are calls of HDF5.
+template <class Type>
+hid_t in_session(const Type& type) {
+  const Session session;
+  return type();
+}
+
+}  // namespace
+
+hid_t native_type(double) {
+  return in_session([] { return H5T_NATIVE_DOUBLE; });
+}
+hid_t native_type(float) {
+  return in_session([] { return H5T_NATIVE_FLOAT; });
+}
+hid_t native_type(Index) {
+  return in_session([] { return H5T_NATIVE_INT64; });
+}
+hid_t native_type(std::int32_t) {
+  return in_session([] { return H5T_NATIVE_INT32; });
+}
+hid_t native_type(std::uint64_t) {
+  return in_session([] { return H5T_NATIVE_UINT64; });
+}
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/comm/agreement.hpp"
+#include "src/io/output/file_set.hpp"
 #include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 

@@ -4,7 +4,7 @@
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/io/output/file_set.hpp"
-#include "zhalo/fft/redistribute.hpp"
+#include "zhalo/fft/decomposition.hpp"
 
 namespace zhalo::io {
 

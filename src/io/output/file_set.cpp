@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "src/core/validate.hpp"
-#include "src/io/hdf5/at_once.hpp"
+#include "src/io/hdf5/output.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

@@ -1,4 +1,4 @@
-#include "zhalo/io/snapshot_file.hpp"
+#include "zhalo/io/result_file.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "src/comm/agreement.hpp"
 #include "src/core/instantiate.hpp"
+#include "src/io/output/file_set.hpp"
 #include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 

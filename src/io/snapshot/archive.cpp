@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "src/io/snapshot/survey.hpp"
+#include "src/io/snapshot/state.hpp"
 
 namespace zhalo::io {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "src/io/hdf5/input.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/io/write_options.hpp"
+#include "zhalo/io/staged_files.hpp"
 
 namespace zhalo::io {
 

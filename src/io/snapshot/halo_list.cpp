@@ -9,8 +9,8 @@
 
 #include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
+#include "src/io/snapshot/dialect.hpp"
 #include "src/io/snapshot/files.hpp"
-#include "src/io/snapshot/header.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

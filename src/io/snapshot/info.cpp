@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "src/core/validate.hpp"
-#include "src/io/snapshot/header.hpp"
+#include "src/io/snapshot/dialect.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

@@ -12,7 +12,7 @@
 #include "src/io/hdf5/input.hpp"
 #include "src/io/hdf5/output.hpp"
 #include "src/io/snapshot/column_reading.hpp"
-#include "src/io/snapshot/redshift_space.hpp"
+#include "src/io/snapshot/state.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "src/io/snapshot/redshift_space.hpp"
+#include "src/io/snapshot/state.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/core/instantiate.hpp"
-#include "src/io/snapshot/header.hpp"
+#include "src/io/snapshot/dialect.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/cosmology/cosmology.hpp"
 

@@ -7,11 +7,10 @@
 #include <numeric>
 #include <vector>
 
-#include "src/comm/host_exchange.hpp"
+#include "src/comm/exchange.hpp"
 #include "src/io/snapshot/dialect.hpp"
 #include "src/io/snapshot/files.hpp"
-#include "src/io/snapshot/header.hpp"
-#include "src/io/snapshot/survey.hpp"
+#include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {

@@ -1,4 +1,4 @@
-/// An opened snapshot: where its particles lie, and the rows of its types.
+/// An opened snapshot: what its files hold, where its particles lie, and how they are read.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "src/io/hdf5/input.hpp"
-#include "src/io/output/file_set.hpp"
+#include "src/io/snapshot/dialect.hpp"
+#include "zhalo/comm/communicator.hpp"
+#include "zhalo/core/span.hpp"
+#include "zhalo/io/load.hpp"
 #include "zhalo/io/snapshot.hpp"
 
 namespace zhalo::io {
@@ -38,32 +41,41 @@ struct Snapshot::State {
 /// "PartType1/Coordinates".
 std::string dataset_path(int type, const std::string& name);
 
-/// This rank's particles of one type, the same types on all ranks.
-struct TypeRows {
-  TypeRange range;
-  Index begin = 0;  ///< in this rank's columns
-  Placement placement;
+// What the files of a snapshot hold, each looked into by one rank.
+
+/// What one file holds of one type.
+struct TypeInFile {
+  TypeLayout layout;  ///< without first_of_file; empty if there are no particles
+  Index count = 0;
 };
 
-/// "PartType1"; "Query" for no_type.
-std::string group_of_type(int type);
+struct FileContents {
+  std::string path;
+  HeaderCounts header;
+  std::vector<TypeInFile> types;
+  std::vector<std::string> notes;  ///< for the user
+};
 
-/// Throws InputError unless the ranges are of types in [lowest, num_types), ascending. `what` they
-/// belong to, for the message.
-void check_ranges(const std::vector<TypeRange>& ranges, int lowest, int num_types,
-                  const char* what);
+/// Looks into the files number [files.first, files.first + files.count) of info.files. Throws for
+/// one that is damaged or contradicts itself. Not collective.
+std::vector<FileContents> look_into_files(const SnapshotInfo& info, Share files);
 
-/// Rows of all ranges.
-Index num_rows(const std::vector<TypeRange>& ranges);
+/// Fills state.layouts and state.info.types from what all files hold, in their order, and checks
+/// the files against each other and their headers.
+void combine_files(Snapshot::State& state, const std::vector<FileContents>& files,
+                   const SnapshotOverrides& overrides);
 
-/// Collective. Files hold the particles in the order of the ranks, which must be that of the
-/// snapshot: InputError, maybe on one rank only.
-std::vector<TypeRows> rows_by_type(const Communicator& comm, const FileShares& shares,
-                                   const std::vector<TypeRange>& ranges,
-                                   const std::vector<int>& types);
+/// As bytes that other ranks of the same program understand.
+std::string to_bytes(Snapshot::State state);
+std::string to_bytes(std::vector<FileContents> files);
+Snapshot::State state_from_bytes(std::string bytes);
+/// Of several texts of to_bytes(), one after the other.
+std::vector<FileContents> contents_from_bytes(std::string bytes);
 
-/// Makes the groups, and in /Header the counts of `num_types` types.
-void write_types(hdf5::OutputFile& file, const FileView& view, const std::vector<TypeRows>& rows,
-                 std::size_t num_types);
+/// Moves the positions (N, 3) of these particles by their velocities, which it reads. InputError
+/// for a velocity that is not finite.
+template <class Real>
+void move_to_redshift_space(const Snapshot& snapshot, const RedshiftSpace& space,
+                            const TypeRange& rows, Span<Real> xyz);
 
 }  // namespace zhalo::io

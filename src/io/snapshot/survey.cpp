@@ -1,4 +1,4 @@
-#include "src/io/snapshot/survey.hpp"
+#include "src/io/snapshot/state.hpp"
 
 #include <fmt/format.h>
 

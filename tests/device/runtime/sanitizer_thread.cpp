@@ -33,7 +33,7 @@ void print_stack() { __sanitizer_print_stack_trace(); }
 }  // namespace zhalo::emulated::sanitizer
 
 // Compilers that are told to distinguish volatile accesses call these. On a device a volatile
-// access is a relaxed atomic one (kernels/common/atomics.hpp), so that is what the sanitizer is
+// access is a relaxed atomic one (kernels/common/arithmetic.hpp), so that is what the sanitizer is
 // told. Adding nothing counts as a store: which value comes is not known yet.
 extern "C" {
 void __tsan_volatile_read1(void* address) {

@@ -9,7 +9,7 @@
 #include "tests/mpi/catalogue/catalogue_samples.hpp"
 #include "tests/parity/backends.hpp"
 #include "tests/support/same_bits.hpp"
-#include "zhalo/catalogue/lost_digits.hpp"
+#include "zhalo/catalogue/catalogue.hpp"
 
 namespace zhalo::testing {
 namespace {

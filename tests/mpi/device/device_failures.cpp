@@ -14,16 +14,16 @@
 #include "zhalo/cosmology/cosmology.hpp"
 #include "zhalo/domain/domain.hpp"
 #include "zhalo/domain/particles.hpp"
+#include "zhalo/fft/decomposition.hpp"
 #include "zhalo/fft/fft.hpp"
-#include "zhalo/fft/redistribute.hpp"
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/ics/initial_conditions.hpp"
 #include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"
 #include "zhalo/mesh/density.hpp"
 #include "zhalo/mesh/gravity.hpp"
+#include "zhalo/mesh/paint.hpp"
 #include "zhalo/mesh/power_spectrum.hpp"
-#include "zhalo/mesh/readout.hpp"
 
 namespace {
 

@@ -10,14 +10,12 @@
 #include "zhalo/catalogue/catalogue.hpp"
 #include "zhalo/domain/domain.hpp"
 #include "zhalo/domain/particles.hpp"
+#include "zhalo/fft/decomposition.hpp"
 #include "zhalo/fft/fft.hpp"
-#include "zhalo/fft/redistribute.hpp"
 #include "zhalo/fof/fof.hpp"
-#include "zhalo/knn/neighbour_lists.hpp"
 #include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"
 #include "zhalo/mesh/paint.hpp"
-#include "zhalo/mesh/readout.hpp"
 
 namespace {
 

@@ -11,7 +11,6 @@
 #include "zhalo/knn/reduce.hpp"
 #include "zhalo/knn/within.hpp"
 #include "zhalo/mesh/paint.hpp"
-#include "zhalo/mesh/readout.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 /// One order over all ranks, in even parts: against sorting everything on every rank.
-#include "src/domain/balance.hpp"
+#include "src/domain/redistribution.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -18,7 +18,6 @@
 #include "zhalo/fof/fof.hpp"
 #include "zhalo/knn/within.hpp"
 #include "zhalo/mesh/paint.hpp"
-#include "zhalo/mesh/readout.hpp"
 
 namespace {
 

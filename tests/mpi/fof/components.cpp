@@ -1,5 +1,5 @@
 /// Components of graphs over many ranks, against union-find over all edges on every rank.
-#include "src/fof/ghosts.hpp"
+#include "src/fof/fof.hpp"
 
 #include <catch2/catch.hpp>
 

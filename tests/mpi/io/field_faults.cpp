@@ -5,7 +5,7 @@
 #include <memory>
 #include <numeric>
 
-#include "src/io/hdf5/at_once.hpp"
+#include "src/io/hdf5/output.hpp"
 #include "tests/mpi/io/faults.hpp"
 #include "tests/mpi/io/invented.hpp"
 #include "zhalo/io/field_file.hpp"

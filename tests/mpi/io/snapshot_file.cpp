@@ -1,6 +1,6 @@
 /// Snapshots that are written are read as what they are, for any number of ranks and files.
-#include "zhalo/io/snapshot_file.hpp"
 #include "tests/mpi/io/scratch.hpp"
+#include "zhalo/io/result_file.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

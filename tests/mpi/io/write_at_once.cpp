@@ -1,6 +1,6 @@
 /// Rows that ranks write to one file at once: the bytes are those of one rank's file, for any
 /// shares and lengths of calls.
-#include "src/io/hdf5/at_once.hpp"
+#include "src/io/hdf5/output.hpp"
 
 #include <catch2/catch.hpp>
 #include <fstream>

@@ -10,7 +10,7 @@
 
 #include "tests/support/random.hpp"
 #include "zhalo/core/buffer.hpp"
-#include "zhalo/fft/redistribute.hpp"
+#include "zhalo/fft/decomposition.hpp"
 #include "zhalo/mesh/field.hpp"
 
 namespace zhalo::testing {

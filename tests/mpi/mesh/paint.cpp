@@ -6,7 +6,7 @@
 
 #include "src/domain/positions.hpp"
 #include "src/mesh/painted_cells.hpp"
-#include "src/mesh/particle_route.hpp"
+#include "src/mesh/painting.hpp"
 #include "tests/mpi/comm/agreed_error.hpp"
 #include "tests/mpi/comm/late_context.hpp"
 #include "tests/mpi/mesh/paint_case.hpp"

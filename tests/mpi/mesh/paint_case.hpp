@@ -9,7 +9,6 @@
 #include "tests/mpi/mesh/mesh_case.hpp"
 #include "tests/support/over_ranks.hpp"
 #include "zhalo/mesh/paint.hpp"
-#include "zhalo/mesh/readout.hpp"
 
 namespace zhalo::testing {
 

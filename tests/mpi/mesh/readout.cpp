@@ -1,5 +1,5 @@
 /// Readout: by definition, the redistribute of painting, the same bits for any ranks and threads.
-#include "src/mesh/readout.hpp"
+#include "src/mesh/painting.hpp"
 
 #include <numeric>
 

@@ -11,6 +11,13 @@
 
 using namespace zhalo::kernels;
 
+/// Headers of version 2.26 and later have it.
+template <class Config>
+void check_traffic_class(const Config& config) {
+  if constexpr (requires { config.trafficClass; })
+    CHECK(offsetof(NcclConfig, traffic_class) == offsetof(Config, trafficClass));
+}
+
 TEST_CASE("nccl: numbers and layouts are those of its header") {
   CHECK(static_cast<int>(NcclResult::success) == ncclSuccess);
   CHECK(static_cast<int>(NcclResult::in_progress) == ncclInProgress);
@@ -27,9 +34,7 @@ TEST_CASE("nccl: numbers and layouts are those of its header") {
   CHECK(offsetof(NcclConfig, max_ctas) == offsetof(ncclConfig_t, maxCTAs));
   CHECK(offsetof(NcclConfig, net_name) == offsetof(ncclConfig_t, netName));
   CHECK(offsetof(NcclConfig, split_share) == offsetof(ncclConfig_t, splitShare));
-#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 26, 0)
-  CHECK(offsetof(NcclConfig, traffic_class) == offsetof(ncclConfig_t, trafficClass));
-#endif
+  check_traffic_class(ncclConfig_t{});
   // Bytes between fields or behind them would be sent as they happen to be.
   CHECK(sizeof(NcclConfig) == offsetof(NcclConfig, traffic_class) + sizeof(int));
   const ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;

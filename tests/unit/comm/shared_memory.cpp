@@ -1,5 +1,5 @@
 /// Memory that ranks share, in a process that gets signals, or has limits.
-#include "src/comm/shared_memory.hpp"
+#include "src/comm/exchange.hpp"
 
 #include <sys/resource.h>
 #include <sys/time.h>

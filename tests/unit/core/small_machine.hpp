@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "zhalo/core/memory.hpp"
+#include "zhalo/core/exec.hpp"
 
 namespace zhalo::testing {
 

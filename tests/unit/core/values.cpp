@@ -3,11 +3,11 @@
 #include <limits>
 #include <thread>
 
-#include "zhalo/core/box.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/span.hpp"
-#include "zhalo/core/strided.hpp"
 #include "zhalo/core/timers.hpp"
+#include "zhalo/core/types.hpp"
 
 namespace {
 

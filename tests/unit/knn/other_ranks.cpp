@@ -1,5 +1,5 @@
 // What a rank knows of others, against all boxes one by one; and how much ranks fetch.
-#include "src/knn/other_ranks.hpp"
+#include "src/knn/row_search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "zhalo/core/error.hpp"
-#include "zhalo/fft/redistribute.hpp"
+#include "zhalo/fft/decomposition.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/common/backend.hpp"
-#include "kernels/lpt.hpp"
+#include "kernels/modes.hpp"
 
 namespace zhalo::kernels {
 

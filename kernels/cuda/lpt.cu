@@ -1,6 +1,0 @@
-// Initial conditions on CUDA.
-#define ZHALO_BACKEND Cuda
-
-#include "kernels/cuda/launch.cuh"
-// The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/lpt/lpt.hpp"
