@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "zhalo/core/exec.hpp"
+#include "zhalo/core/memory.hpp"
 
 namespace zhalo::bench {
 

@@ -24,7 +24,7 @@
 
 #include "apps/report/report.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/core/exec.hpp"
+#include "zhalo/core/memory.hpp"
 #include "zhalo/core/timers.hpp"
 
 namespace zhalo::app {

@@ -1,4 +1,4 @@
-#include "zhalo/core/exec.hpp"
+#include "zhalo/core/memory.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>

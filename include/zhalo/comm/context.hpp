@@ -1,4 +1,5 @@
-/// What every collective computation needs besides its data, and the choice of the processor.
+/// What every collective computation needs besides its data: the choice of the processor, and the
+/// memory of its device.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-/// Arrays that own their memory, on host or device.
+/// Columns in the memory of the caller, and arrays that own theirs, on host or device.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-/// Wall-clock seconds per named phase.
+/// Wall-clock seconds: per named phase, and of waiting.
 #pragma once
 
 #include <algorithm>

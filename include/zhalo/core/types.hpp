@@ -1,5 +1,5 @@
-/// Index types, small vectors and units. Counts over all ranks are 64-bit. Indices in the sorted
-/// array of one rank are 32-bit, which halves the memory of sort, tree and union-find
+/// Index types, small vectors, units and boxes. Counts over all ranks are 64-bit. Indices in the
+/// sorted array of one rank are 32-bit, which halves the memory of sort, tree and union-find
 /// (docs/decisions.md).
 #pragma once
 

@@ -1,4 +1,5 @@
-/// The expansion of the universe, the growth of perturbations, and their linear power spectrum.
+/// The expansion of the universe, the growth of perturbations and their linear power spectrum, and
+/// the mean separation of particles.
 #pragma once
 
 #include <optional>

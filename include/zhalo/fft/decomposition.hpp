@@ -1,4 +1,5 @@
-/// Which rank owns a cell, a mode or a position.
+/// Which rank owns a cell, a mode or a position, and fields that move from one decomposition to
+/// another.
 #pragma once
 
 #include <algorithm>

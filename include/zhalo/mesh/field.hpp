@@ -1,4 +1,4 @@
-/// A distributed field with ghost layers.
+/// Windows of mass assignment, and a distributed field with ghost layers.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-/// From particles to a field: mass assignment.
+/// From particles to a field, and from a field to positions: mass assignment and its reverse.
 #pragma once
 
 #include <utility>

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "zhalo/core/exec.hpp"
+#include "zhalo/core/memory.hpp"
 
 namespace zhalo::testing {
 
