@@ -711,6 +711,9 @@ PICTURE_OPTIONS = {
     "--power bare_groups.hdf5": ["bare_groups.hdf5", "not written by --power"],
     "--power text.txt": ["text.txt", "not written by --power"],
     "--json bare_groups.hdf5": ["bare_groups.hdf5", "not written by --json"],
+    "--json settings.json": ["settings.json", "not written by --json"],
+    "--image photo.png": ["photo.png", "not written by --image"],
+    "--power begun.txt": ["begun.txt", "not written by --power"],
     "--haloes nowhere": ["nowhere", "no such file"],
     "--haloes folder": ["folder", "no catalogue"],
     "--haloes snapshot_007.hdf5": ["snapshot_007.hdf5", "no catalogue of groups"],
@@ -723,6 +726,9 @@ class BadInput(DensityCase):
         super().setUp()
         self.snapshot({0: 20, 1: 50})
         (self.folder / "text.txt").write_text("1 2 3\n")
+        (self.folder / "begun.txt").write_text("#")
+        (self.folder / "settings.json").write_text('{"colour": "blue"}')
+        (self.folder / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(200))
         (self.folder / "folder").mkdir()
         (self.folder / "link").symlink_to("folder")
         with h5py.File(self.folder / "bare_groups.hdf5", "w") as file:

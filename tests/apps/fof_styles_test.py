@@ -64,6 +64,7 @@ class Styles(FofCase):
 
     def test_gadget4_double(self):
         self.check(GOOD / "double" / "snapshot_001.hdf5")
+        self.assertEqual(self.catalogue(1)[1]["UnitsAssumed"], 0)
 
     def test_gadget4_wide_ids(self):
         self.check(GOOD / "ids64" / "snapshot_001", ids_add=1 << 40)
@@ -74,6 +75,7 @@ class Styles(FofCase):
 
     def test_gadget2(self):
         self.check(GOOD / "gadget2" / "snapshot_001.hdf5")
+        self.assertEqual(self.catalogue(1)[1]["UnitsAssumed"], 1)
         self.check(GOOD / "flat" / "snapshot_001.hdf5")
 
     def test_arepo(self):

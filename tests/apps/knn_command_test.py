@@ -520,6 +520,8 @@ class Files(KnnCase):
                     "-q",
                     "-o",
                     "deep/out.hdf5",
+                    "--json",
+                    "report.json",
                     "--files",
                     number,
                     *(["--master"] if master else []),
@@ -530,6 +532,11 @@ class Files(KnnCase):
                     sorted(os.listdir(self.folder / "deep")),
                     sorted(names + (["out.hdf5"] if whole else [])),
                 )
+                report = json.loads((self.folder / "report.json").read_text())
+                self.assertEqual(
+                    report["result"]["files"],
+                    [f"deep/{name}" for name in names + (["out.hdf5"] if whole else [])],
+                )
                 seen = [self.results("deep/out")]
                 if whole:
                     with h5py.File(self.folder / "deep/out.hdf5", "r") as file:
@@ -537,6 +544,23 @@ class Files(KnnCase):
                 for results in seen:
                     for name, values in expected.items():
                         np.testing.assert_array_equal(results[name], values)
+
+    def test_a_folder_with_results_beside_one_snapshot(self):
+        self.snapshot({1: 200})
+        self.succeed("snapshot_007", "-k", 3, "-q")
+        expected = self.results("knn_007")
+        self.succeed(".", "-k", 3, "-q", "-o", "again")
+        again = self.results("again")
+        for name, values in expected.items():
+            np.testing.assert_array_equal(again[name], values)
+
+    def test_the_longest_name(self):
+        """Names under which files wait for their commit are no longer."""
+        self.snapshot({1: 200})
+        name = 250 * "n"
+        self.succeed("snapshot_007", "-k", 3, "-q", "-o", name, "--json", 255 * "j")
+        self.assertIn(f"{name}.hdf5", os.listdir(self.folder))
+        self.assertIn(255 * "j", os.listdir(self.folder))
 
     def test_names_with_percent_signs(self):
         """HDF5 has a meaning for them in the names of a master's parts."""

@@ -293,6 +293,9 @@ TEST_CASE("displacement: what makes no sense is refused on all ranks") {
   CHECK_THROWS_AS(displace(context, linear, {0.1, {}, 3}), InputError);
   CHECK_THROWS_AS(displace(context, linear, {0, {}, 2}), InputError);
   CHECK_THROWS_AS(displace(context, linear, {0.1, {0, 1}, 2}), InputError);
+  for (const double unit : {0.0, -1.0, std::nan(""), HUGE_VAL})
+    CHECK_THROWS_AS(displace(context, linear, {.scale_factor = 0.1, .velocity_unit = unit}),
+                    InputError);
   const Decomposition unbounded({{{4, 4, 4}}, Box::unbounded()}, context.comm.size());
   CHECK_THROWS_AS(random_modes<double>(context, unbounded, steep_power()), InputError);
   Grid plane = Grid::cube(4, 10);

@@ -371,6 +371,10 @@ TEST_CASE("modes: bad input is one error on all ranks", "[small]") {
              Contains("different grids"));
   CHECK_THAT(input_error_of(context, [&] { differentiate(context, modes, 3); }),
              Contains("along axis 3"));
+  Modes<double> unbounded(context, Decomposition(Grid{{{4, 4, 4}}, Box::unbounded()}, ranks));
+  for (const auto derivative : {Derivative::exact, Derivative::fd2, Derivative::fd4})
+    CHECK_THAT(input_error_of(context, [&] { differentiate(context, unbounded, 0, derivative); }),
+               Contains("length 0 along x"));
   CHECK_THAT(input_error_of(context, [&] { smooth_gaussian(context, modes, -1); }),
              Contains("radius -1"));
   CHECK_THAT(input_error_of(context, [&] { smooth_top_hat(context, modes, std::nan("")); }),
