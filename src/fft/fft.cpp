@@ -251,8 +251,8 @@ FftTrial try_way(const Context& context, const Decomposition& decomposition,
   return trial;
 }
 
-/// Those of what can be tried: one that needs more memory than there is, or whose planes a device
-/// cannot take, is left out. Throws what all of them threw. An error is the same on all ranks.
+/// Those of what can be tried: one that needs more memory than there is is left out. Throws the
+/// last error if all are. An error is the same on all ranks.
 template <class T>
 class Trials {
  public:
@@ -264,8 +264,6 @@ class Trials {
         return try_way<T>(context_, decomposition, options, repetitions_);
       }));
     } catch (const OutOfMemory&) {
-      failed_ = std::current_exception();
-    } catch (const InputError&) {
       failed_ = std::current_exception();
     }
   }

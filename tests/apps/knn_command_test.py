@@ -189,7 +189,8 @@ class Queries(KnnCase):
                 np.testing.assert_allclose(results["Distances"], expected, rtol=1e-6, atol=1e-5)
                 with h5py.File(self.folder / "knn_007.hdf5", "r") as file:
                     self.assertEqual(sorted(file), ["Header", "Parameters", "Query"])
-                    self.assertEqual(file["Parameters"].attrs["Query"], b"points.hdf5")
+                    query = file["Parameters"].attrs["Query"].decode()
+                    self.assertEqual(query, str(self.folder / "points.hdf5"))
                     self.assertEqual(file["Query/Distances"].attrs["SelfIncluded"], 0)
 
     def test_across_an_edge(self):
