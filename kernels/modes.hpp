@@ -109,10 +109,8 @@ struct PowerView {
 template <class E, class T>
 std::vector<double> sum_powers(const E& exec, const PowerView<T>& modes);
 
-// Fields multiplied and added, and particles displaced from the cells of a grid
-// (initial conditions).
-//
-// Templates are defined in kernels/common/lpt, for Host and Cuda, float and double.
+// Fields multiplied and added, and particles displaced from the cells of a grid (initial
+// conditions).
 
 /// to[i] = a[i] b[i]
 template <class E, class T>
