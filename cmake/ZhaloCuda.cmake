@@ -59,9 +59,12 @@ endif()
 
 # Says why there is no CUDA backend: an error if it was asked for, else a line of the output.
 function(zhalo_do_without_cuda reason)
+  set(remedy "say which one to take with CUDACXX or CMAKE_CUDA_COMPILER")
+  if(ARGC GREATER 1)
+    set(remedy "${ARGV1}")
+  endif()
   if(ZHALO_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "ZHALO_CUDA is ON but ${reason}; "
-                        "say which one to take with CUDACXX or CMAKE_CUDA_COMPILER, "
+    message(FATAL_ERROR "ZHALO_CUDA is ON but ${reason}; ${remedy}, "
                         "or configure with -DZHALO_CUDA=OFF")
   endif()
   message(STATUS "CUDA backend: OFF, because ${reason}")
@@ -97,8 +100,10 @@ endif()
 execute_process(COMMAND "${CMAKE_CUDA_COMPILER}" --version OUTPUT_VARIABLE version ERROR_QUIET)
 if(version MATCHES "release ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_LESS zhalo_cuda_version)
   set(too_old "${CMAKE_CUDA_COMPILER} is of CUDA ${CMAKE_MATCH_1}")
-  unset(CMAKE_CUDA_COMPILER CACHE)
-  unset(ZHALO_NVCC CACHE)
+  if(ZHALO_NVCC) # found, not named by the user: there may be another by now
+    unset(CMAKE_CUDA_COMPILER CACHE)
+    unset(ZHALO_NVCC CACHE)
+  endif()
   zhalo_do_without_cuda("${too_old}, and ${zhalo_cuda_version} or later is needed")
   return()
 endif()
@@ -113,7 +118,8 @@ if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native" AND CMAKE_CUDA_ARCHITECTURES_NATIV
   list(FILTER native EXCLUDE REGEX "^[1-7][0-9]($|-)")
   if(NOT native)
     zhalo_do_without_cuda(
-      "no GPU here has compute capability 8.0 or later (${CMAKE_CUDA_ARCHITECTURES_NATIVE})")
+      "no GPU here has compute capability 8.0 or later (${CMAKE_CUDA_ARCHITECTURES_NATIVE})"
+      "name those of other machines with -DCMAKE_CUDA_ARCHITECTURES=")
     return()
   endif()
   set(CMAKE_CUDA_ARCHITECTURES ${native})

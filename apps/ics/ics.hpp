@@ -59,6 +59,7 @@ struct Plan : app::CommonPlan {
   double particle_mass = 0;  ///< 1e10 Msun/h
   LinearPower power{{1, 2}, {1, 1}};
   std::string power_source;
+  std::string power_path;  ///< whole, if it is a file's; the same on all ranks
   double sigma8 = 0;
   double sigma8_beyond_table = 0;  ///< this part of its square is from modes beyond the table
   Growth growth;

@@ -130,7 +130,7 @@ io::SnapshotHeader header_of(const Plan& plan) {
                        {"FixedAmplitude", Index{options.random.fixed_amplitude}},
                        {"Inverted", Index{options.random.inverted}},
                        {"LptOrder", Index{options.lpt}},
-                       {"PowerSpectrum", plan.power_source},
+                       {"PowerSpectrum", plan.power_path},
                        {"Sigma8", plan.sigma8},
                        {"LinearGrowth", plan.growth.d1}};
   if (options.power.empty())
@@ -143,8 +143,9 @@ Plan plan_run(const Context& context, const Options& options) {
   plan.options = options;
   plan.growth = growth_at(options.expansion(), options.scale_factor());
   plan.power = power_of(context.comm, options);
-  plan.power_source =
-      options.power.empty() ? "Eisenstein & Hu 1998" : app::whole_path(options.power);
+  plan.power_source = options.power.empty() ? "Eisenstein & Hu 1998" : options.power;
+  plan.power_path = options.power.empty() ? plan.power_source
+                                          : context.comm.broadcast(app::whole_path(options.power));
   plan.sigma8 = plan.power.sigma(8);
   plan.num_particles = options.num * options.num * options.num;
   plan.particle_mass = total_mass(options, {}) / static_cast<double>(plan.num_particles);

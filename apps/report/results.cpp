@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <tuple>
 
 #include "apps/cli/process.hpp"
@@ -25,11 +26,13 @@ std::vector<std::string> names_on_rank_0(const Communicator& comm,
 
 /// The files of each kind by their numbers, and last the master, which shows what they hold.
 void sort_by_kind_and_number(std::vector<std::string>& paths) {
-  const auto place_of = [](const std::string& path) {
+  const std::set<std::string> all(paths.begin(), paths.end());
+  const auto place_of = [&](const std::string& path) {
     const std::filesystem::path kind = std::filesystem::path(path).replace_extension();
     const std::string number = kind.extension().string();  // ".3"
-    const bool is_numbered =
-        number.size() > 1 && number.find_first_not_of("0123456789", 1) == std::string::npos;
+    const bool is_master = all.count(kind.string() + ".0.hdf5") > 0;
+    const bool is_numbered = !is_master && number.size() > 1 &&
+                             number.find_first_not_of("0123456789", 1) == std::string::npos;
     if (!is_numbered) return std::tuple(kind.string(), std::string::npos, std::string());
     return std::tuple((kind.parent_path() / kind.stem()).string(), number.size(), number);
   };

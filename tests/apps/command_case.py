@@ -78,7 +78,7 @@ class CommandCase(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
-        self.folder = Path(holder.name)
+        self.folder = Path(holder.name).resolve()
 
     def run_command(self, *arguments, launcher=(), **environment):
         """Exit status, output and errors. A variable of the environment that is None is not set."""

@@ -558,10 +558,11 @@ class Files(KnnCase):
     def test_the_longest_name(self):
         """Names under which files wait for their commit are no longer."""
         self.snapshot({1: 200})
-        name = 250 * "n"
-        self.succeed("snapshot_007", "-k", 3, "-q", "-o", name, "--json", 255 * "j")
+        longest = os.pathconf(self.folder, "PC_NAME_MAX")
+        name, report = (longest - len(".hdf5")) * "n", longest * "j"
+        self.succeed("snapshot_007", "-k", 3, "-q", "-o", name, "--json", report)
         self.assertIn(f"{name}.hdf5", os.listdir(self.folder))
-        self.assertIn(255 * "j", os.listdir(self.folder))
+        self.assertIn(report, os.listdir(self.folder))
 
     def test_names_with_percent_signs(self):
         """HDF5 has a meaning for them in the names of a master's parts."""

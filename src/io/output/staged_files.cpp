@@ -136,8 +136,13 @@ std::string StagedFiles::hidden_beside(const std::string& path, const char* endi
   const fs::path target(path);
   const std::string added = fmt::format(".{}.{}", run_, ending);
   std::string name = target.filename().string();
-  const std::size_t room = NAME_MAX - 1 - std::min<std::size_t>(added.size(), NAME_MAX - 1);
-  if (name.size() > room) name.erase(0, name.size() - room);
+  const long longest = ::pathconf(parent_of(path).c_str(), _PC_NAME_MAX);
+  const auto room = (longest > 0 ? longest : NAME_MAX) - 1 - std::ssize(added);
+  if (std::ssize(name) > room) {
+    const auto is_inside_character = [](char c) { return (c & 0xc0) == 0x80; };  // of UTF-8
+    auto end = name.end() - std::max<std::ptrdiff_t>(room, 0);
+    name.erase(name.begin(), std::find_if_not(end, name.end(), is_inside_character));
+  }
   return (target.parent_path() / fmt::format(".{}{}", name, added)).string();
 }
 

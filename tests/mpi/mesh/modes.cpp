@@ -371,7 +371,8 @@ TEST_CASE("modes: bad input is one error on all ranks", "[small]") {
              Contains("different grids"));
   CHECK_THAT(input_error_of(context, [&] { differentiate(context, modes, 3); }),
              Contains("along axis 3"));
-  Modes<double> unbounded(context, Decomposition(Grid{{{4, 4, 4}}, Box::unbounded()}, ranks));
+  const Grid no_length{{{4, 4, 4}}, Box::unbounded()};
+  Modes<double> unbounded(context, Decomposition(no_length, ranks));
   for (const auto derivative : {Derivative::exact, Derivative::fd2, Derivative::fd4})
     CHECK_THAT(input_error_of(context, [&] { differentiate(context, unbounded, 0, derivative); }),
                Contains("length 0 along x"));
@@ -387,10 +388,7 @@ TEST_CASE("modes: bad input is one error on all ranks", "[small]") {
   CHECK_THAT(
       input_error_of(context, [&] { filter(context, plane, [](const Vec3d&) { return 1.0; }); }),
       Contains("no axis 2 in a box of 2 dimensions"));
-  CHECK_THAT(input_error_of(context,
-                            [&] {
-                              fundamental(Grid{{{4, 4, 4}}, Box::unbounded()}, 1);
-                            }),
+  CHECK_THAT(input_error_of(context, [&] { fundamental(no_length, 1); }),
              Contains("length 0 along y"));
   for (const int axis : {-1, 3})
     CHECK_THAT(input_error_of(context, [&] { fundamental(Grid::cube(4), axis); }),
