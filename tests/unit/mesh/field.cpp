@@ -32,7 +32,8 @@ TEST_CASE("Field: bad input") {
   CHECK_THROWS_WITH(Field<double>(context, alone, ghosts),
                     Contains("-1 layers of ghosts along y (must be 0"));
   ghosts.below[1] = Index{1} << 60;
-  CHECK_THROWS_WITH(Field<double>(context, alone, ghosts), Contains("along y (must be 0 to 2^60)"));
+  CHECK_THROWS_WITH(Field<double>(context, alone, ghosts),
+                    Contains("along y (must be 0 or more, and less than 2^60)"));
   CHECK_THROWS_WITH(Field<double>(context, alone, Ghosts::all_around(Index{1} << 30)),
                     Contains("cannot be counted in 62 bits"));
   CHECK_THROWS_AS(Field<double>(context, alone, Ghosts::all_around(Index{1} << 18)), OutOfMemory);
