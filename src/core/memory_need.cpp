@@ -280,7 +280,8 @@ double workspace_bytes(const MeshSize& mesh, WorksIn works_in) {
   const double half = std::floor(static_cast<double>(mesh.num[2]) / 2) + 1;
   const double plane = static_cast<double>(mesh.num[1]) * half * 2 * real_bytes(mesh.double_values);
   const double planes_at_once = std::max(part, plane);
-  const double away = modes * (1 - 1.0 / mesh.num_ranks);
+  const auto [rows, columns] = shape_of(mesh);
+  const double away = modes * (1 - 1.0 / std::max(rows, columns));  // of one exchange
   return 2 * std::min(modes, planes_at_once) + exchange_bytes(mesh, works_in) +
          2 * std::min(away, part);
 }

@@ -1,9 +1,12 @@
 // What calls take of a device's memory is what was predicted, within 10%.
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/device/sample.hpp"
@@ -119,6 +122,20 @@ void check_thin_slabs(const Context& context, Index num, Index side) {
   }
 }
 
+/// Transforms on pencils: one exchange, or on 4 ranks two, each with a memory of its own.
+void check_pencils(const Context& context, Index side) {
+  const int ranks = context.comm.size();
+  const std::array<int, 2> shape = ranks == 4 ? std::array{2, 2} : std::array{1, ranks};
+  const MeshSize mesh{{{side, side, side}}, ranks, false, shape};
+  const Grid grid{mesh.num, Box::periodic_cube(1)};
+  Field<float> field(context, Decomposition(grid, ranks, {.shape = shape}));
+  std::optional<Modes<float>> modes;
+  check("to_modes on pencils", {0, ranks}, to_modes_need(mesh).peak,
+        peak_of(context, [&] { modes.emplace(to_modes(context, field)); }));
+  check("to_field on pencils", {0, ranks}, to_field_need(mesh).peak,
+        peak_of(context, [&] { to_field(context, std::move(*modes), field); }));
+}
+
 void check_meshes(const Context& context, points::Kind kind, Index side) {
   const Index num = side * side * side;
   const Sample sample(context, kind, num);
@@ -149,6 +166,7 @@ TEST_CASE("calls take as much memory of a device as was predicted") {
     for (const Index side : {32, 48}) check_meshes(context, kind, side);
     for (const Index side : {64, 256}) check_thin_slabs(context, 20000 * ranks, side);
   }
+  if (ranks > 1) check_pencils(context, 96);
 }
 
 }  // namespace zhalo::emulated
