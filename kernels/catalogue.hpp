@@ -12,6 +12,8 @@
 
 namespace zhalo::kernels {
 
+// ---------------------------------------------------------------- what is summed
+//
 // What is added up over the members of a halo, and the properties that follow.
 //
 // Every sum is a sum of integers. So it does not depend on the order of its terms: not on ranks,

@@ -1,4 +1,4 @@
-/// Friends of friends: linking leaves, and what several ranks tell each other.
+/// Friends of friends: sets, linking leaves, and what several ranks tell each other.
 ///
 /// Templates are defined in kernels/common/fof, for Host and Cuda, float and double.
 #pragma once
@@ -9,6 +9,8 @@
 
 namespace zhalo::kernels {
 
+// ---------------------------------------------------------------- sets
+//
 // Union-find on a parent array, for many threads at once.
 //
 // Invariant: parent[i] <= i, so the root of a set is its smallest element and a walk to the root

@@ -59,6 +59,8 @@ std::unique_ptr<CopyQueue> make_copy_queue(const Cuda& exec, int max_under_way);
 void wait(const Cuda& exec) noexcept;
 void synchronise(const Cuda& exec);
 
+// ---------------------------------------------------------------- memory and devices
+
 /// How memory of a device is allocated (plain cudaMalloc), for MemoryPool.
 MemoryPool::Source device_memory(int device);
 /// Host memory from and to which this device copies at full speed.
@@ -83,6 +85,8 @@ void select_device(int device);
 std::string device_name(int device);
 /// Name of the vector instructions in use, such as "AVX3".
 const char* simd_target();
+
+// ---------------------------------------------------------------- cores
 
 /// The cores of this process, on which its loops may run. Nothing if it cannot be said, as on
 /// machines of more cores than a cpu_set_t knows.

@@ -1,4 +1,4 @@
-/// Modes one by one, and power spectra.
+/// Modes one by one, power spectra, and fields of initial conditions.
 ///
 /// Templates are defined in kernels/common/modes, for Host and Cuda, float and double.
 #pragma once
@@ -109,8 +109,9 @@ struct PowerView {
 template <class E, class T>
 std::vector<double> sum_powers(const E& exec, const PowerView<T>& modes);
 
-// Fields multiplied and added, and particles displaced from the cells of a grid (initial
-// conditions).
+// ---------------------------------------------------------------- initial conditions
+//
+// Fields multiplied and added, and particles displaced from the cells of a grid.
 
 /// to[i] = a[i] b[i]
 template <class E, class T>

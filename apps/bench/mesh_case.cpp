@@ -1,8 +1,8 @@
-#include <chrono>
+#include "apps/bench/cases.hpp"
+
 #include <optional>
 #include <vector>
 
-#include "apps/bench/cases.hpp"
 #include "apps/bench/footprint.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"

@@ -90,6 +90,8 @@ void put(const std::string& text, std::FILE* stream) {
   std::fflush(stream);
 }
 
+// Signals.
+
 namespace {
 
 // A signal handler can reach nothing else.
@@ -167,6 +169,8 @@ void release_interrupts() {
 
 void finish_without_interrupts() { too_late = true; }
 
+// MPI.
+
 namespace {
 
 int number_from_environment(const char* name, int otherwise) {
@@ -211,6 +215,8 @@ MpiSession::MpiSession(int* argc, char*** argv) {
 MpiSession::~MpiSession() {
   if (active_) MPI_Finalize();
 }
+
+// What ends the process, and whether its memory will do.
 
 namespace {
 

@@ -1,4 +1,4 @@
-/// The process: signals, memory, what it shows of its progress, and what ends it.
+/// The process: what it shows of its progress, MPI, memory, streams and signals.
 #pragma once
 
 #include <chrono>
@@ -61,6 +61,8 @@ std::string in_ascii(const std::string& message);
 /// Writes at once; what cannot be written (a closed pipe) is lost silently.
 void put(const std::string& text, std::FILE* stream = stdout);
 
+// MPI, and how a process ends that waits for others.
+
 /// Status of a process that gave up waiting for others.
 constexpr int exit_ranks_lost = 3;
 
@@ -93,6 +95,8 @@ class MpiSession {
   bool active_ = false;
 };
 
+// Memory, and the machine.
+
 /// Most memory that the process ever had (VmHWM); 0 if the system does not say.
 std::size_t peak_resident_bytes();
 
@@ -114,6 +118,8 @@ void warn_of_memory(const Context& context, const HostNeed& need,
 
 /// The machine's name.
 std::string machine_name();
+
+// Streams and signals.
 
 /// A file that is opened must not take the number of a standard stream that is closed: what is
 /// printed would go there. Writing to what takes its place fails.

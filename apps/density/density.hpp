@@ -180,11 +180,6 @@ struct Result : app::CommonResult {
   std::optional<HaloNumbers> haloes;
 };
 
-/// Reads, paints, transforms and writes to `outputs`, for app::commit. The phases go to
-/// context.timers. Collective.
-Result make_density(const Context& context, const Sources& sources, const Plan& plan,
-                    Outputs& outputs);
-
 /// What was found in the snapshot, and what is going to be made of it. `verbose`: of the text.
 app::Report plan_report(const Plan& plan, bool verbose);
 

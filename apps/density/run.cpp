@@ -183,8 +183,8 @@ std::optional<HaloNumbers> put_picture(const Context& context, const Sources& so
                      static_cast<Index>(haloes.size())};
 }
 
-}  // namespace
-
+/// Reads, paints, transforms and writes to `outputs`, for app::commit. The phases go to
+/// context.timers. Collective.
 Result make_density(const Context& context, const Sources& sources, const Plan& plan,
                     Outputs& outputs) {
   const auto devices = app::look_after_devices(context, device_need(plan));
@@ -210,9 +210,8 @@ Result make_density(const Context& context, const Sources& sources, const Plan& 
   return result;
 }
 
-namespace {
-
-// density SNAPSHOT: the density field of a snapshot on a grid, its power spectrum, and a picture.
+// The command. density SNAPSHOT: the density field of a snapshot on a grid, its power spectrum, and
+// a picture.
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
   app::RequestedRun run(context.comm, options, progress);

@@ -113,11 +113,6 @@ struct Result : app::CommonResult {
   Exchanged exchanged;
 };
 
-/// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers.
-/// Collective.
-Result find_groups(const Context& context, const io::Snapshot& snapshot, const Plan& plan,
-                   io::StagedFiles& files);
-
 /// What was found in the snapshot, and what is going to be searched. `verbose`: of the text.
 app::Report plan_report(const Plan& plan, bool verbose);
 

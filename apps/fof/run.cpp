@@ -317,8 +317,8 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   return result;
 }
 
-}  // namespace
-
+/// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers.
+/// Collective.
 Result find_groups(const Context& context, const io::Snapshot& snapshot, const Plan& plan,
                    io::StagedFiles& files) {
   const auto devices = app::look_after_devices(context, device_need(plan));
@@ -328,9 +328,7 @@ Result find_groups(const Context& context, const io::Snapshot& snapshot, const P
   return result;
 }
 
-namespace {
-
-// fof SNAPSHOT: friends-of-friends groups of a snapshot, as a catalogue.
+// The command. fof SNAPSHOT: friends-of-friends groups of a snapshot, as a catalogue.
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
   app::RequestedRun run(context.comm, options, progress);

@@ -87,10 +87,6 @@ struct Result : app::CommonResult {
   double rms_velocity = 0;      ///< km/s
 };
 
-/// Makes the particles and writes them to `files`, for app::commit. The phases go to
-/// context.timers. Collective.
-Result make_particles(const Context& context, const Plan& plan, io::StagedFiles& files);
-
 /// What is going to be made. `verbose`: of the text.
 app::Report plan_report(const Plan& plan, bool verbose);
 

@@ -6,7 +6,6 @@
 
 #include "apps/cli/process.hpp"
 #include "apps/cli/run_files.hpp"
-#include "apps/ics/ics.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory_need.hpp"
 

@@ -119,8 +119,8 @@ void check_rounding(const Options& options, Result& result) {
       options.box, largest_step(options.box), noise, 100 * max_noise, result.rms_displacement));
 }
 
-}  // namespace
-
+/// Makes the particles and writes them to `files`, for app::commit. The phases go to
+/// context.timers. Collective.
 Result make_particles(const Context& context, const Plan& plan, io::StagedFiles& files) {
   const auto devices = app::look_after_devices(context, device_need(plan));
   Result result = plan.options.double_precision ? make_particles_of<double>(context, plan, files)
@@ -130,9 +130,7 @@ Result make_particles(const Context& context, const Plan& plan, io::StagedFiles&
   return result;
 }
 
-namespace {
-
-// ics --num N --box-size L: a snapshot of initial conditions.
+// The command. ics --num N --box-size L: a snapshot of initial conditions.
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
   app::RequestedRun run(context.comm, options, progress);

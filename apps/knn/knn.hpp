@@ -1,4 +1,4 @@
-/// The command `knn`: its options, its plan, its outputs, what a run finds, and its report.
+/// The command `knn`: its options, its plan, what a run finds, and its report.
 #pragma once
 
 #include <limits>
@@ -88,14 +88,6 @@ bool needs_mass_column(const Plan& plan);
 /// What the plan needs of the memory of devices.
 app::DeviceNeed device_need(const Plan& plan);
 
-/// The datasets, and how they were made, without values.
-io::Results describe_results(const Plan& plan);
-
-io::ResultColumn distance_column(const Plan& plan,
-                                 std::variant<Span<const float>, Span<const double>> values);
-io::ResultColumn index_column(const Plan& plan, Span<const Index> values);
-io::ResultColumn reduced_column(const Plan& plan, Quantity quantity, Span<const double> values);
-
 /// Numbers of one dataset over all ranks.
 struct ColumnSummary {
   std::string name;
@@ -106,21 +98,12 @@ struct ColumnSummary {
   Index total = 0;
 };
 
-/// Over the finite numbers of all ranks; of lists the last column, that of the k-th neighbour.
-/// Collective.
-ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column);
-
 /// What the search found and what it took.
 struct Result : app::CommonResult {
   std::vector<ColumnSummary> columns;
   app::ReadPerRank queries;
   KnnStatistics search;  ///< sums over all ranks
 };
-
-/// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers.
-/// Collective.
-Result find_neighbours(const Context& context, const Sources& sources, const Plan& plan,
-                       io::StagedFiles& files);
 
 /// What was found in the snapshot, and what is going to be searched. `verbose`: of the text.
 app::Report plan_report(const Plan& plan, bool verbose);

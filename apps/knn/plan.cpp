@@ -1,12 +1,12 @@
+#include "apps/knn/knn.hpp"
+
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 
 #include "apps/cli/process.hpp"
 #include "apps/cli/run_files.hpp"
 #include "apps/cli/snapshot.hpp"
-#include "apps/knn/knn.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory_need.hpp"
 

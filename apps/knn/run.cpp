@@ -55,8 +55,7 @@ std::vector<Index> first_indices(const Plan& plan, const std::vector<int>& types
   return first;
 }
 
-}  // namespace
-
+/// The datasets, and how they were made, without values.
 io::Results describe_results(const Plan& plan) {
   const std::vector<int> types = sorted(plan.options.types);
   io::Results results;
@@ -106,8 +105,6 @@ io::ResultColumn reduced_column(const Plan& plan, Quantity quantity, Span<const 
   return column;
 }
 
-namespace {
-
 struct Sums {
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();
@@ -131,8 +128,8 @@ Sums sums_of(Span<const T> values, Index width) {
   return sums;
 }
 
-}  // namespace
-
+/// Over the finite numbers of all ranks; of lists the last column, that of the k-th neighbour.
+/// Collective.
 ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column) {
   const Sums mine = std::visit(
       [&](const auto& values) { return sums_of(values, std::max(column.width, Index{1})); },
@@ -149,7 +146,7 @@ ColumnSummary summarise(const Communicator& comm, const io::ResultColumn& column
   return summary;
 }
 
-namespace {
+// The search.
 
 /// What was read; without queries the particles ask for themselves.
 template <class Real>
@@ -311,8 +308,8 @@ Result find_neighbours_of(const Context& context, const Sources& sources, const 
   return result;
 }
 
-}  // namespace
-
+/// Reads, searches and writes to `files`, for app::commit. The phases go to context.timers.
+/// Collective.
 Result find_neighbours(const Context& context, const Sources& sources, const Plan& plan,
                        io::StagedFiles& files) {
   const auto devices = app::look_after_devices(context, device_need(plan));
@@ -322,9 +319,8 @@ Result find_neighbours(const Context& context, const Sources& sources, const Pla
   return result;
 }
 
-namespace {
-
-// knn SNAPSHOT: the k nearest neighbours of a snapshot's particles, and what follows from them.
+// The command. knn SNAPSHOT: the k nearest neighbours of a snapshot's particles, and what follows
+// from them.
 
 void run(const Context& context, const Options& options, app::Progress& progress) {
   app::RequestedRun run(context.comm, options, progress);

@@ -214,6 +214,8 @@ Row peak_memory_row(const Run& run) {
        {"peak_device_bytes_held", device > 0 ? Json(bytes(held)) : Json(nullptr)}}};
 }
 
+// What a run needs of the memory of devices.
+
 Row device_need_row(const DeviceNeed& need, const RankLayout& ranks) {
   const double bytes = need.of_ranks(ranks.num_ranks);
   const std::string each = ranks.num_ranks > 1

@@ -91,7 +91,7 @@ Row ranks_row(const RankLayout& ranks, bool verbose);
 /// Of a run if its ranks compute on CUDA devices.
 struct DeviceNeed {
   std::string work;      ///< begins messages: "groups of 1000 particles"
-  NeedOfRanks of_ranks;  /// bytes of each device, for any number of ranks
+  NeedOfRanks of_ranks;  ///< bytes of each device, for any number of ranks
 };
 
 /// For dry runs and for machines; nothing is said to people if no rank is on a device.

@@ -1,4 +1,4 @@
-/// What a run says, and its end: the results get their names.
+/// What commands have in common: columns for writers, what a run says, and its end.
 #pragma once
 
 #include <string>
@@ -50,6 +50,8 @@ std::vector<T> on_rank_0(const Communicator& comm, const std::vector<T>& own) {
   comm.exchange(exec, plan, sent.span(), received.span());
   return to_host(exec, received);
 }
+
+// What all commands plan and find out, and how a run ends.
 
 /// What the plans of all commands have that write to the files of -o.
 struct CommonPlan {

@@ -1,4 +1,4 @@
-/// Arithmetic that host and device spell differently, and bisection.
+/// Arithmetic that host and device spell differently, bisection, and atomic operations.
 #pragma once
 
 #include <cmath>
@@ -11,6 +11,10 @@
 
 #if !ZHALO_ON_DEVICE
 #include <bit>
+#endif
+
+#if !ZHALO_ON_DEVICE
+#include <atomic>
 #endif
 
 namespace zhalo::kernels {
@@ -152,13 +156,13 @@ ZHALO_HD Index first_index_where(Index end, const Reached& reached) {
   return low;
 }
 
-}  // namespace zhalo::kernels
-
-#if !ZHALO_ON_DEVICE
-#include <atomic>
-#endif
-
-namespace zhalo::kernels {
+// Relaxed atomic operations on plain memory, the same on host and device. None orders other
+// memory.
+//
+// On a device, loads and stores are volatile. The PTX manual gives ld.volatile and st.volatile the
+// meaning of relaxed ones at system scope. So no stale line of a multiprocessor's own cache can
+// answer. Together with atomicCAS and atomicMin (relaxed, device scope) they are free of data
+// races.
 
 template <class T>
 ZHALO_HD T atomic_load(const T& from) {

@@ -87,6 +87,8 @@ const NcclLibrary& nccl() {
 
 namespace {
 
+// A link between devices.
+
 /// A communicator that is no more needed ends in an orderly way if it does so soon.
 constexpr double end_patience = 2;  // seconds
 

@@ -1,5 +1,5 @@
-// Memory and first bounds of queries, for FindAmongCandidates. No include guard: compiled
-// once for each vector target.
+// Neighbours that a query found and the nearest of them, and first bounds of queries, for
+// FindAmongCandidates. No include guard: compiled once for each vector target.
 HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
 
@@ -87,12 +87,6 @@ struct NeighbourStage {
 
   bool may_have_equals_ = false;
 };
-
-}  // namespace zhalo::kernels::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
-
-HWY_BEFORE_NAMESPACE();
-namespace zhalo::kernels::HWY_NAMESPACE {
 
 /// Memory of one walk: what its queries look at, and what one of them found.
 template <class Lanes, int max_k>

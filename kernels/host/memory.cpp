@@ -13,6 +13,8 @@
 
 namespace zhalo::kernels {
 
+// Copies.
+
 namespace {
 
 class CopiesAtOnce final : public CopyQueue {
@@ -45,6 +47,8 @@ void copy_from_any_device(const Host& exec, void* to, const void* from, std::siz
 void queue_copy(const Host& exec, void* to, const void* from, std::size_t bytes) {
   copy_bytes(exec, to, from, bytes);
 }
+
+// Cores.
 
 namespace {
 

@@ -10,6 +10,8 @@
 #include "kernels/memory.hpp"
 
 namespace zhalo::c {
+// The caller's particles.
+
 namespace {
 
 /// A column without its gaps.
@@ -148,6 +150,8 @@ template Particles<float> CallerColumns::positions();
 template Particles<double> CallerColumns::positions();
 template Particles<float> CallerColumns::view();
 template Particles<double> CallerColumns::view();
+
+// Domains.
 
 namespace {
 

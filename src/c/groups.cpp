@@ -8,6 +8,8 @@
 #include "src/domain/domain_state.hpp"
 
 namespace zhalo::c {
+// Groups.
+
 namespace {
 
 /// The labels of a species. Collective.
@@ -101,6 +103,8 @@ int zhalo_make_catalogue(const zhalo_groups* groups, const zhalo_catalogue_optio
 }
 
 }  // extern "C"
+
+// Catalogues.
 
 namespace {
 

@@ -1,4 +1,5 @@
-/// What the handles of zhalo/zhalo.h hold, and how errors become statuses.
+/// What the handles of zhalo/zhalo.h hold, how errors become statuses, and the caller's particles
+/// as columns.
 #pragma once
 
 #include <cstddef>

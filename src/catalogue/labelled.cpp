@@ -10,6 +10,8 @@
 
 namespace zhalo {
 
+// Several species as one.
+
 template <class Real>
 JoinedSpecies::JoinedSpecies(const Domain<Real>& domain, const FofResult& groups,
                              const std::vector<AttachResult>& attached)
@@ -63,6 +65,8 @@ template JoinedSpecies::JoinedSpecies(const Domain<float>&, const FofResult&,
                                       const std::vector<AttachResult>&);
 template JoinedSpecies::JoinedSpecies(const Domain<double>&, const FofResult&,
                                       const std::vector<AttachResult>&);
+
+// What a catalogue is made of, and whether it can be used.
 
 template <class Real>
 GlobalIndices Labelled<Real>::global_index() const {

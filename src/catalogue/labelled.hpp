@@ -78,6 +78,8 @@ class JoinedSpecies {
   bool lacks_parts_ = false;
 };
 
+// What a catalogue is made of.
+
 /// Of several species they are joined, of one those of the domain.
 struct GlobalIndices {
   Buffer<Index> joined;

@@ -14,7 +14,7 @@
 
 namespace zhalo {
 
-// From labels to groups, in the order of the catalogue.
+// Groups (group_order.cpp).
 
 /// Groups in one order over all ranks: longer first, then smaller label. This rank has the rows
 /// share_of(num_total, rank, size).
@@ -44,6 +44,8 @@ struct GroupLimits {
 /// Collective. Memory is proportional to this rank's particles, whatever the groups are.
 GroupOrder order_groups(const Context& context, const LabelledMembers& particles,
                         const GroupLimits& limits);
+
+// Members (members.cpp).
 
 /// How members are told apart: by group, then by species.
 struct MemberKeys {

@@ -267,6 +267,8 @@ std::uint64_t take_sums(const Exec& exec, const GroupSums& sums, const Buffer<st
 
 ZHALO_FOR_REALS(sum_properties);
 
+// Sums that have lost digits (find_lost_digits).
+
 namespace {
 
 constexpr double max_error = 1e-6;

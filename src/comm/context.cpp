@@ -1,5 +1,4 @@
 #include "zhalo/comm/context.hpp"
-#include "kernels/memory.hpp"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -10,11 +9,14 @@
 #include <utility>
 #include <variant>
 
+#include "kernels/memory.hpp"
 #include "src/comm/state.hpp"
 #include "src/core/validate.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo {
+// The choice of the processor.
+
 namespace {
 
 constexpr int max_threads = 4096;
@@ -89,6 +91,8 @@ Exec choose_exec(const Communicator& comm, const ExecRequest& request) {
     return choose_here(request, comm.node_rank(), fair);
   });
 }
+
+// Particles beyond the memory of devices.
 
 namespace {
 

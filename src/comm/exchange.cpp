@@ -1,4 +1,5 @@
-// Variable all-to-all: counts, then data.
+// A communicator's own exchange, a variable all-to-all: counts, then data. (What exchange.hpp
+// declares is in part_exchange.cpp and shared_memory.cpp.)
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-/// What a Communicator of several ranks holds, and waiting with a limit.
+/// What a Communicator of several ranks holds, links between devices, and waiting with a limit.
 #pragma once
 
 #include <mpi.h>
@@ -73,8 +73,10 @@ class LinkedRanks {
   const Communicator& comm_;
 };
 
-/// Whether the library says that it takes them. One of gpu_query_*.cpp is built: the one for the
-/// library at hand.
+// A communicator, its making, and its state.
+
+/// Whether MPI says that it takes addresses of devices. One of gpu_query_*.cpp is built: the one
+/// for the library at hand.
 bool mpi_says_gpu_aware();
 
 /// The duplicate itself, for collective calls of other libraries, in which ranks wait without

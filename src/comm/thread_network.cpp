@@ -14,6 +14,8 @@
 
 namespace zhalo {
 
+// What threads share (thread_group.hpp).
+
 void Mailbox::put(const LetterName& name, const std::shared_ptr<Letter>& letter) {
   const std::lock_guard lock(mutex_);
   letters_[name] = letter;
@@ -101,6 +103,8 @@ void ThreadGroup::check() const {
   const std::string why = why_given_up();
   throw CommunicationError(why.empty() ? "another rank has given up" : why);
 }
+
+// The network.
 
 namespace {
 

@@ -100,6 +100,8 @@ void Communicator::probe_gpu_aware(const Exec& exec) const {
   if (!keeps_room) state_->probe_room = {};
 }
 
+// The choice of the transport.
+
 Transport chosen_transport(Transport transport) {
   validate_enumerator(transport, Transport::staged, "the transport");
   const char* word = std::getenv("ZHALO_TRANSPORT");

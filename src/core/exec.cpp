@@ -4,11 +4,9 @@
 #include <exception>
 #include <new>
 #include <thread>
-#include <vector>
 
 #include "kernels/memory.hpp"
 #include "kernels/on.hpp"
-#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/for_each.hpp"
 
@@ -70,6 +68,8 @@ void run_blocks(const Host& exec, Index num, Index block, const RangeFunction& f
 std::shared_ptr<const void> use_device(const Exec& exec) {
   return std::make_shared<const kernels::DeviceInUse>(exec);
 }
+
+// Exceptions where none can pass (zhalo/core/error.hpp).
 
 std::string CaughtError::message() const {
   if (!is_bad_alloc) return text;

@@ -47,6 +47,8 @@ inline void validate_column_size(const ColumnView& column, Index num,
            what, column.num, num);
 }
 
+// Memory that a device can use.
+
 /// Throws InputError if the device of `exec` cannot use this address, which may be null; `what`
 /// begins the message. Without the check a kernel would fail, and nothing could be done on the
 /// device afterwards.

@@ -7,6 +7,8 @@
 #include "src/core/validate.hpp"
 
 namespace zhalo {
+// Expansion and growth.
+
 namespace {
 
 /// a^3 (H / H0)^2.
@@ -129,6 +131,8 @@ Growth growth_at(const Expansion& expansion, double scale_factor) {
   growth.f2 = 2 * growth.f1 + second.slope / second.ratio;
   return growth;
 }
+
+// The spectrum of Eisenstein & Hu. Numbers in brackets are those of their equations.
 
 namespace {
 
@@ -271,6 +275,8 @@ LinearPower eisenstein_hu_power(const EisensteinHu& parameters) {
   linear.normalise(parameters.sigma8);
   return linear;
 }
+
+// Spectra from tables.
 
 namespace {
 

@@ -158,6 +158,8 @@ void Redistribution::backward_as_arrived(const Context& context, const Move& mov
   synchronise(exec);
 }
 
+// One order over all ranks, in even parts.
+
 namespace {
 
 constexpr int bits_per_round = 4;

@@ -168,6 +168,8 @@ std::string Decomposition::describe() const {
                      shape_[1], grid_.num[0], grid_.num[1], grid_.num[2]);
 }
 
+// Moving a field from one decomposition to another.
+
 namespace {
 
 const BoxLayout& layout_at(const FieldLayout& layout, int rank) {

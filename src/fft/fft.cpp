@@ -145,6 +145,8 @@ template class Fft<double>;
 template class Fft<std::complex<float>>;
 template class Fft<std::complex<double>>;
 
+// The tuner.
+
 struct FftTuner::Entry {
   Grid grid;
   FftOptions options;

@@ -1,4 +1,4 @@
-/// What the files of this room tell each other: the linking length, and ghosts of other ranks.
+/// What the files of src/fof tell each other: linking lengths, components, and ghosts.
 #pragma once
 
 #include <vector>

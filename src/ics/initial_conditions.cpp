@@ -1,3 +1,5 @@
+#include "zhalo/ics/initial_conditions.hpp"
+
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
@@ -16,9 +18,10 @@
 #include "src/fft/box_messages.hpp"
 #include "src/mesh/mode_tables.hpp"
 #include "zhalo/core/memory_need.hpp"
-#include "zhalo/ics/initial_conditions.hpp"
 
 namespace zhalo {
+// Random fields.
+
 namespace {
 
 /// Numbers of the waves along the axes.
@@ -110,6 +113,8 @@ Modes<T> random_modes(const Context& context, const Decomposition& decomposition
 }
 
 ZHALO_FOR_REALS(random_modes);
+
+// Displacements.
 
 namespace {
 

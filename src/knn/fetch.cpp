@@ -13,6 +13,8 @@
 
 namespace zhalo {
 
+// Chunks of queries.
+
 template <class Real>
 Chunk Chunks<Real>::peek(Index max_queries, Index num_alike) {
   const Index rest = queries_.pos.num - next_.first_query;
@@ -31,6 +33,8 @@ Chunk Chunks<Real>::peek(Index max_queries, Index num_alike) {
 
 template class Chunks<float>;
 template class Chunks<double>;
+
+// What a search is given.
 
 namespace {
 
@@ -84,6 +88,8 @@ SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Rea
 }
 
 ZHALO_FOR_REALS(make_search_input);
+
+// Particles that other ranks send.
 
 namespace {
 

@@ -1,5 +1,5 @@
-/// The search itself: chunk by chunk, among this rank's particles and then among those that other
-/// ranks send.
+/// Searches for neighbours, chunk by chunk: among this rank's particles and then among those that
+/// other ranks send. What goes in, what is fetched, and the search itself.
 #pragma once
 
 #include <algorithm>
@@ -78,6 +78,8 @@ class OtherRanks {
   double period_[3];
 };
 
+// Chunks of queries.
+
 using Chunk = kernels::QueryChunk;
 
 /// Cuts the leaves of a tree into chunks. Waits for the device only if there are several: then it
@@ -105,6 +107,8 @@ class Chunks {
   std::size_t next_ahead_ = 0;  ///< index of the next one there
 };
 
+// What a search is given, in a domain.
+
 template <class Real>
 struct SearchInput {
   std::shared_ptr<DomainState<Real>> domain;
@@ -125,6 +129,8 @@ struct SearchInput {
 template <class Real>
 SearchInput<Real> make_search_input(const Context& context, const KnnTargets<Real>& targets,
                                     const Box& box, const std::vector<ColumnView>& columns);
+
+// Particles that other ranks send.
 
 /// What came, in the order of ranks, and of the Z-order on each.
 template <class Real>
@@ -178,6 +184,8 @@ class Fetcher {
   Buffer<kernels::CoarseBox> hulls_;
   Buffer<kernels::CoarseBox> group_hulls_;
 };
+
+// The search itself.
 
 template <class Real>
 class RowSearch {

@@ -64,6 +64,8 @@ void validate_same(const Decomposition& a, const Decomposition& b, const char* w
            a.describe(), b.describe());
 }
 
+// Transforms between fields and modes.
+
 template <class T>
 FieldTransform<T>::FieldTransform(const Context& context, const Decomposition& decomposition)
     : context_(context), fft_([&] {

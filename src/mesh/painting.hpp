@@ -47,6 +47,8 @@ void for_each_routed(const Context& context, const Decomposition& decomposition,
                      const Route<Real>& route,
                      const std::function<void(const RoutedPart<Real>&)>& visit);
 
+// Painting.
+
 /// Particles that have been looked at, which is the same for all meshes of a decomposition: these
 /// may differ in where their cells' points are. All members are collective, to be called within
 /// together(). What the constructor is given must outlive it.

@@ -110,6 +110,8 @@ template class Tree<float>;
 template class Tree<double>;
 ZHALO_FOR_REALS(tree_of);
 
+// Coarse boxes.
+
 namespace {
 
 struct Node {

@@ -68,6 +68,8 @@ struct ColumnView {
   friend constexpr bool operator==(const ColumnView&, const ColumnView&) = default;
 };
 
+// Copies, and arrays that own their memory.
+
 /// Copies `bytes` bytes and waits until the copy is done. With a CUDA Exec, either address may be
 /// in host memory or in memory of the device.
 void copy_bytes(const Exec& exec, void* to, const void* from, std::size_t bytes);

@@ -66,7 +66,7 @@ class ContractViolation : public Error {
 
 // Exceptions where none can pass: to other ranks, to C, to a shell.
 
-/// The classes of error.hpp; `other` are all that are of none of these.
+/// The classes above; `other` are all that are of none of these.
 enum class ErrorKind : int {
   none,
   input,

@@ -35,6 +35,8 @@ class WaitedTime {
   double seconds_ = 0;
 };
 
+// How long phases take.
+
 /// One phase of a computation.
 struct Phase {
   std::string name;

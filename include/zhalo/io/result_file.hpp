@@ -1,5 +1,5 @@
-/// Writing numbers for each particle of a snapshot, or for each query point, in their order
-/// (docs/formats.md).
+/// Writing numbers for each particle of a snapshot, or for each query point, in their order, and
+/// writing snapshots (docs/formats.md).
 #pragma once
 
 #include <array>
@@ -84,7 +84,7 @@ bool is_of_another_code(const std::string& path);
 /// they do not say, or cannot be read.
 std::string snapshot_of_results(const std::string& path);
 
-// Writing snapshots (docs/formats.md).
+// Writing snapshots.
 
 /// This rank's particles of one type, on the host. Each array has `num` elements; positions and
 /// peculiar velocities have one array per axis. On a rank without particles, arrays and mass are

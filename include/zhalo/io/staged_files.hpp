@@ -1,4 +1,4 @@
-/// Output files that appear complete or not at all.
+/// Output files that appear complete or not at all, and how results are divided into files.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,8 @@ struct WriteOptions {
   /// datasets).
   bool master = false;
 };
+
+// Files that appear complete or not at all.
 
 /// Files of all ranks that are written under temporary names in their final directories, and
 /// renamed together at the end: the commit. The destructor removes files that were not committed.

@@ -1,5 +1,5 @@
-/// Reductions of neighbours by functors of the user. Lists are made and reduced chunk by chunk, so
-/// memory does not grow with N k.
+/// Lists of neighbours, and their reductions by functors of the user. Lists are made and reduced
+/// chunk by chunk, so memory does not grow with N k.
 #pragma once
 
 #include <memory>
@@ -15,6 +15,9 @@
 #include "zhalo/knn/knn.hpp"
 
 namespace zhalo {
+
+// Lists of neighbours, made chunk by chunk so that they never exist all at once. knn, the
+// reductions and the searches within a radius are built on them.
 
 /// What to list for each query: the k nearest neighbours within max_radius or, with k == 0, all
 /// neighbours within max_radius, which must then be finite.
@@ -87,6 +90,8 @@ class NeighbourLists {
  private:
   std::shared_ptr<State> state_;
 };
+
+// Quantities, and reductions by functors of the user.
 
 /// A quantity of any targets.
 template <class Real>
@@ -339,8 +344,5 @@ auto knn_reduce(const Domain<Real>& domain, const KnnOptions& options, const Any
   return ReducedSearch<Real>{domain.context(), {domain, species}, domain.box(), {options, {}}}.run(
       as_reduction(whole));
 }
-
-// Lists of neighbours, made chunk by chunk so that they never exist all at once. knn, the
-// reductions and the searches within a radius are built on them.
 
 }  // namespace zhalo

@@ -30,6 +30,8 @@ constexpr const char* name_of(Window window) {
   return names[order_of(window)];
 }
 
+// Fields with ghost layers.
+
 /// Layers of other ranks' cells around each rank's index box, per axis. They may have any width,
 /// also wider than the next rank's cells or than the whole grid.
 struct Ghosts {

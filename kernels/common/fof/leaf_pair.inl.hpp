@@ -1,5 +1,5 @@
-// Linking the particles of two leaves, for any Lanes. No include guard: compiled once for each kind
-// of Lanes.
+// Linking friends: what linking inside leaves and between leaves share, and the particles of two
+// leaves, for any Lanes. No include guard: compiled once for each kind of Lanes.
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
@@ -110,12 +110,6 @@ struct LinkInside : FofLanes<Lanes> {
     return fused(z, z, fused(y, y, x * x)) <= fof.open.within2;
   }
 };
-
-}  // namespace ZHALO_LANES_NAMESPACE
-ZHALO_LANES_END
-
-ZHALO_LANES_BEGIN
-namespace ZHALO_LANES_NAMESPACE {
 
 /// Links particles of a leaf that walks with those of a leaf of the tree.
 template <class Lanes>

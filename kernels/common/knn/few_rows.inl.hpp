@@ -1,5 +1,5 @@
-// Rows of the few nearest, from lanes to memory and back, for any Lanes. No include guard: compiled
-// once for each kind of Lanes.
+// The few nearest of the query in each lane, and their rows from lanes to memory and back, for any
+// Lanes. No include guard: compiled once for each kind of Lanes.
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
@@ -55,12 +55,6 @@ struct BestOfLanes {
     distance2[u] = Lanes::max(distance2[u - 1], Lanes::min(r2, distance2[u]));
   }
 };
-
-}  // namespace ZHALO_LANES_NAMESPACE
-ZHALO_LANES_END
-
-ZHALO_LANES_BEGIN
-namespace ZHALO_LANES_NAMESPACE {
 
 /// Where a row has no neighbour.
 template <class Real>

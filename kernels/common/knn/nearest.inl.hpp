@@ -1,5 +1,5 @@
-// The k nearest neighbours of each query of a leaf, for any Lanes. No include guard: compiled once
-// for each kind of Lanes.
+// All neighbours within a radius, and the k nearest neighbours, of each query of a leaf, for any
+// Lanes. No include guard: compiled once for each kind of Lanes.
 ZHALO_LANES_BEGIN
 namespace ZHALO_LANES_NAMESPACE {
 
@@ -81,12 +81,6 @@ void find_within(const E& exec, const SearchView<Real>& search, Index num_leaves
 }
 
 ZHALO_INSTANTIATE_LANES(find_within);
-
-}  // namespace ZHALO_LANES_NAMESPACE
-ZHALO_LANES_END
-
-ZHALO_LANES_BEGIN
-namespace ZHALO_LANES_NAMESPACE {
 
 /// First a bound for each query: the distance within which k of the particles around it in Z-order
 /// lie. Then one walk of the leaf through the tree lists the leaves within the bounds, and each

@@ -1,4 +1,4 @@
-/// Rows of neighbours: in order, as results, with elements of columns.
+/// Rows of neighbours: reduced, in order, as results, with elements of columns; and their chunks.
 #pragma once
 
 #include <cmath>
@@ -10,6 +10,8 @@
 #include "kernels/knn.hpp"
 
 namespace zhalo::kernels {
+
+// Reductions of rows.
 
 /// A reduction that takes masses, without a column of them.
 template <class Reduction>
@@ -61,6 +63,8 @@ void reduce_rows(const E& exec, const NeighbourRows<Real>& rows, const QuantityC
 }
 
 ZHALO_INSTANTIATE_REALS(reduce_rows);
+
+// Rows in order, as results, with elements of columns.
 
 /// Heap sort of one row by (squared distance, global index): in place, no recursion, n log n
 /// always.

@@ -1,4 +1,4 @@
-/// Particles on grids: deposits, owners, values at places, and cells that become others.
+/// Particles on grids: weights, deposits, owners, values at places, and cells that become others.
 #pragma once
 
 #include <limits>
@@ -168,6 +168,8 @@ ZHALO_INSTANTIATE_REALS(summarize_weights);
 ZHALO_INSTANTIATE_REALS(bound_weights);
 ZHALO_INSTANTIATE_REALS(sum_weights);
 ZHALO_INSTANTIATE_REALS(queue_weights);
+
+// ---------------------------------------------------------------- particles and cells
 
 template <class E, class Real>
 void deposit(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,

@@ -63,6 +63,8 @@ ZHALO_HD inline void add_multipoles(Span<double> sums, double mu, double value) 
   }
 }
 
+// Sums over modes.
+
 /// What the modes of a row have in common.
 struct PowerRow {
   Index first = 0;  ///< offset of its first mode

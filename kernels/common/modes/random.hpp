@@ -1,4 +1,4 @@
-/// Random numbers of modes: counters, uniform numbers, normal numbers.
+/// Random modes: numbers that follow from counters, and elementary functions with equal bits.
 #pragma once
 
 #include <cmath>
@@ -122,6 +122,8 @@ ZHALO_HD inline SineCosine portable_sine_cosine(double x) {
     default: return {-cosine, sine};
   }
 }
+
+// Random modes.
 
 template <class T>
 struct FillRandomModes {

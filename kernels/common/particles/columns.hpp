@@ -1,4 +1,4 @@
-/// Looking at masses and types, packing columns.
+/// Elements of columns; looking at masses and types; packing columns.
 #pragma once
 
 #include <cstdint>
@@ -184,6 +184,8 @@ ZHALO_INSTANTIATE(number_locations);
 ZHALO_INSTANTIATE(gather);
 ZHALO_INSTANTIATE(scatter);
 ZHALO_INSTANTIATE(find_origins);
+
+// Looking at masses and types, packing columns.
 
 template <class Real>
 struct SummarizeColumns {

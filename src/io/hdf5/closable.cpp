@@ -1,6 +1,7 @@
-// A driver for files on POSIX systems: as HDF5's own, but that HDF5 does not hear of failures. (It
-// could not stand before HDF5's own and hand calls on: each call of HDF5 forgets what went wrong
-// before.)
+// HDF5 by one thread at a time, and a driver for files on POSIX systems.
+//
+// The driver is as HDF5's own, but HDF5 does not hear of failures. (It could not stand before
+// HDF5's own and hand calls on: each call of HDF5 forgets what went wrong before.)
 #include "src/io/hdf5/input.hpp"
 
 #include <fcntl.h>
@@ -19,6 +20,8 @@
 #include "src/io/hdf5/output.hpp"
 
 namespace zhalo::io::hdf5 {
+
+// Calls of HDF5 by several threads (input.hpp).
 
 Session::Turn& Session::turn() {
   static Turn made;
@@ -62,6 +65,8 @@ hid_t native_type(std::int32_t) {
 hid_t native_type(std::uint64_t) {
   return in_session([] { return H5T_NATIVE_UINT64; });
 }
+
+// The driver (output.hpp).
 
 namespace {
 

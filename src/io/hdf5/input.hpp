@@ -1,4 +1,4 @@
-/// One HDF5 file, open for reading.
+/// HDF5 by one thread at a time, what lies at a path, and one HDF5 file that is open for reading.
 #pragma once
 
 #include <hdf5.h>
@@ -53,6 +53,8 @@ hid_t native_type(std::uint64_t);
 
 namespace zhalo::io {
 
+// What the system says of paths.
+
 /// FileError if the system does not say what lies there, as in a folder that may not be read or
 /// behind links that lead to each other.
 std::filesystem::file_status status_of(const std::string& path);
@@ -63,6 +65,8 @@ std::vector<std::string> files_in(const std::string& directory);
 }  // namespace zhalo::io
 
 namespace zhalo::io::hdf5 {
+
+// Reading.
 
 /// Owns one HDF5 identifier.
 class Handle {

@@ -63,6 +63,8 @@ class Placement {
   std::vector<Index> first_of_file_;  // one more than files
 };
 
+// What the files of all kinds have.
+
 /// The attributes that GADGET-4 gives its datasets, and the unit in words.
 void write_meaning(hdf5::OutputFile& file, const std::string& dataset, const Units& units,
                    const Meaning& meaning);
@@ -86,6 +88,8 @@ void make_parameters(hdf5::OutputFile& file);
 
 /// Makes /Parameters with what wrote the file, from which snapshot, and its cosmology and units.
 void write_origin(hdf5::OutputFile& file, const SnapshotInfo& snapshot);
+
+// The set.
 
 /// One dataset: its type and the shape of its rows, and this rank's rows of it.
 struct FileColumn {
@@ -137,6 +141,8 @@ std::optional<Index> files_of_run(const hdf5::InputFile& file);
 /// Files of such a set, from an earlier run, go at the commit. Not collective, but all ranks must
 /// call it.
 void retire_file_set(StagedFiles& files, const std::string& prefix);
+
+// Rows of particles, type by type. Their functions are in result_file.cpp.
 
 /// This rank's particles of one type, the same types on all ranks.
 struct TypeRows {

@@ -14,6 +14,8 @@
 
 namespace zhalo::io {
 
+// Rows of particles, type by type (file_set.hpp).
+
 std::string group_of_type(int type) {
   return type == no_type ? "Query" : fmt::format("PartType{}", type);
 }
@@ -73,6 +75,8 @@ void write_types(hdf5::OutputFile& file, const FileView& view, const std::vector
   file.attribute("Header", "NumPart_ThisFile", counts);
   file.attribute("Header", "NumPart_Total", totals);
 }
+
+// Results.
 
 using hdf5::OutputFile;
 

@@ -115,7 +115,7 @@ HeaderCounts read_counts(const InputFile& file, AttributePaths times) {
   return counts;
 }
 
-using hdf5::InputFile;
+// ---------------------------------------------------------------- what codes share
 
 Dialect dialect_of(Code code) {
   validate_enumerator(code, Code::gizmo, "the code of a snapshot");

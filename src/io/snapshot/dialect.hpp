@@ -71,12 +71,14 @@ void check_is_snapshot(const hdf5::InputFile& file);
 /// `times` are those of the file's code. Without one of them the redshift is taken.
 HeaderCounts read_counts(const hdf5::InputFile& file, AttributePaths times);
 
+// What differs between codes.
+
 /// The conventions of one code: how its files are recognised, units, cosmology, velocities, time.
 /// Each is in the file of its code. A new one needs an enumerator in Code, its file, and a
 /// declaration and a line in dialects() below. It sets all four functions.
 ///
-/// All codes share what is read elsewhere: counts and mass table (header.cpp), BoxSize
-/// (dialect.cpp), PartTypeN and the names of datasets (survey.cpp).
+/// All codes share what is read elsewhere: counts, mass table and BoxSize (dialect.cpp), PartTypeN
+/// and the names of datasets (survey.cpp).
 struct Dialect {
   Code code = Code::gadget;
   const char* name = "";

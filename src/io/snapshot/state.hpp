@@ -72,6 +72,8 @@ Snapshot::State state_from_bytes(std::string bytes);
 /// Of several texts of to_bytes(), one after the other.
 std::vector<FileContents> contents_from_bytes(std::string bytes);
 
+// Redshift space.
+
 /// Moves the positions (N, 3) of these particles by their velocities, which it reads. InputError
 /// for a velocity that is not finite.
 template <class Real>
