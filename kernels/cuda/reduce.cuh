@@ -23,10 +23,6 @@ namespace zhalo::kernels {
 template <class Call>
 void with_workspace(const Cuda& exec, const Call& call) {
   const DeviceScope scope(exec.device);
-  // CUB asks for the last error, and would take one of the caller's for its own.
-  if (const cudaError_t earlier = cudaPeekAtLastError(); earlier != cudaSuccess)
-    throw DeviceError(std::string("CUDA holds an error of a call before zhalo's: ") +
-                      cudaGetErrorString(earlier) + " (cudaGetLastError() clears it)");
   std::size_t bytes = 0;
   ZHALO_CUDA_TRY(call(nullptr, bytes));
   Buffer<std::byte> room(exec, static_cast<Index>(bytes), "device algorithms");

@@ -95,6 +95,7 @@ PlaneExchange exchange_of(const ExchangeGroup& group, const Blocks& block) {
 template <class BlockOf>
 std::vector<Block> blocks_of(const std::vector<Share>& shares, const BlockOf& block) {
   std::vector<Block> blocks;
+  blocks.reserve(shares.size());
   for (const Share& share : shares) blocks.push_back(block(share.count));
   return blocks;
 }

@@ -129,7 +129,6 @@ void watch_the_end() {
 
 using namespace zhalo::emulated;
 
-cudaError_t cudaPeekAtLastError() { return last_error; }
 cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 const char* cudaGetErrorName(cudaError_t error) { return name_of(error); }
 const char* cudaGetErrorString(cudaError_t error) { return text_of(error); }
