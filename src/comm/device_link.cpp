@@ -193,7 +193,6 @@ void LinkedRanks::make_links(const Exec& exec) const {
   Attempt attempt;
   const kernels::NcclLink::Id id = share_id(comm_, attempt);
   attempt.try_to([&] {
-    memory(exec)->release_unused();  // NCCL takes memory of the device beside the pool
     link.nccl = kernels::make_nccl_link(cuda, id, {rank, size, max_wait_seconds()});
   });
   WaitedTime waited;
