@@ -221,10 +221,8 @@ Row device_need_row(const DeviceNeed& need, const RankLayout& ranks) {
   const std::string each = ranks.num_ranks > 1
                                ? fmt::format("the device of each of {} ranks", ranks.num_ranks)
                                : std::string("the device");
-  // More than an integer holds, of far too many particles, is still a number.
-  const Json number = bytes < 9e18 ? Json(static_cast<std::size_t>(bytes)) : Json(bytes);
   return {ranks.on_device ? line("Device", "about {} of {}", bytes_text(bytes), each) : "",
-          {{"device_memory_bytes_per_rank", number}}};
+          {{"device_memory_bytes_per_rank", whole_bytes(bytes)}}};
 }
 
 std::unique_ptr<DeviceMemoryScope> look_after_devices(const Context& context,

@@ -89,11 +89,7 @@ void CallerColumns::validate_place(const zhalo_column& column, Index bytes,
              "{} are in memory of a device (set is_on_device to 1)", what);
     return;
   }
-  const auto address = static_cast<Index>(reinterpret_cast<std::uintptr_t>(column.data));
-  validate(address % bytes == 0 && column.stride_bytes % bytes == 0,
-           "{} of {} bytes begin at address {} and are {} bytes apart (on a device both must be "
-           "multiples of {})",
-           what, bytes, address, column.stride_bytes, bytes);
+  validate_numbers(exec_, column.data, column.stride_bytes, bytes, what);
 }
 
 RealColumn CallerColumns::numbers(const zhalo_column& column, const char* what) {
