@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <fstream>
+#include <limits>
 #include <optional>
+#include <string>
 
 #include "zhalo/core/memory.hpp"
 
@@ -18,18 +21,44 @@ inline double seconds_since(Clock::time_point start) {
 
 /// Forgets the peak of the resident set (Linux; elsewhere or without permission nothing happens and
 /// the peak only grows).
-void reset_resident_peak();
+inline void reset_resident_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
 /// Bytes of the resident set now, and its peak; none where /proc is missing.
 struct Resident {
   std::size_t now = 0;
   std::size_t peak = 0;
 };
-std::optional<Resident> resident();
+inline std::optional<Resident> resident() {
+  std::ifstream status("/proc/self/status");
+  Resident result;
+  std::string key;
+  while (status >> key) {
+    if (key == "VmHWM:") status >> result.peak;
+    if (key == "VmRSS:") status >> result.now;
+    status.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  if (result.now == 0) return std::nullopt;
+  return Resident{result.now * 1024, result.peak * 1024};
+}
+
+/// The number of kibibytes behind a word, in bytes; 0 if there is none.
+inline std::size_t bytes_of(const char* path, const std::string& word) {
+  std::ifstream file(path);
+  for (std::string key; file >> key;) {
+    std::size_t kibibytes = 0;
+    if (key == word && file >> kibibytes) return kibibytes * 1024;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return 0;
+}
 
 /// Bytes of shared memory that the resident set counts here and other processes' count, too, so
 /// that the sum over all is too large by this; 0 where the system does not say (Linux before 5.4).
-std::size_t shared_resident_excess();
+inline std::size_t shared_resident_excess() {
+  const std::size_t counted = bytes_of("/proc/self/status", "RssShmem:");
+  const std::size_t own_share = bytes_of("/proc/self/smaps_rollup", "Pss_Shmem:");
+  return own_share > 0 && counted > own_share ? counted - own_share : 0;
+}
 
 /// Bytes beyond the input, over one call.
 struct Footprint {

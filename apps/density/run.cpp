@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "apps/cli/command.hpp"
-#include "apps/cli/snapshot.hpp"
+#include "apps/cli/options.hpp"
 #include "apps/report/results.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/for_each.hpp"

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "apps/cli/command.hpp"
+#include "apps/cli/options.hpp"
 #include "apps/cli/run_files.hpp"
-#include "apps/cli/snapshot.hpp"
 #include "apps/report/results.hpp"
 #include "zhalo/catalogue/attach.hpp"
 #include "zhalo/catalogue/catalogue.hpp"

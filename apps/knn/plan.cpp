@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/cli/options.hpp"
 #include "apps/cli/process.hpp"
 #include "apps/cli/run_files.hpp"
-#include "apps/cli/snapshot.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory_need.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "apps/cli/command.hpp"
-#include "apps/cli/snapshot.hpp"
+#include "apps/cli/options.hpp"
 #include "apps/report/results.hpp"
 
 namespace zhalo::knn_app {

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "kernels/fft.hpp"
-#include "kernels/host/fftw.hpp"
-#include "kernels/host/line_copies.hpp"
+#include "kernels/host/fft_lines.hpp"
 #include "kernels/host/parallel.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/types.hpp"

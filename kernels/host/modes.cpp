@@ -14,7 +14,6 @@ ZHALO_SPECIALIZE_REALS(sum_powers);
 }  // namespace zhalo::kernels
 
 // The loops come first: the texts of kernels/common are written in terms of them.
-#include "kernels/common/modes/lpt.hpp"
 #include "kernels/common/modes/modes.hpp"
 #include "kernels/common/modes/powers.hpp"
 #include "kernels/common/modes/random.hpp"

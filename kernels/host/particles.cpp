@@ -12,7 +12,7 @@ namespace zhalo::kernels {
 
 // The common text's way is for devices.
 ZHALO_SPECIALIZE_REALS(summarize_positions);
-ZHALO_SPECIALIZE_REALS(sort_positions);  // in sort_positions.cpp
+ZHALO_SPECIALIZE_REALS(sort_positions);  // in sort.cpp
 ZHALO_SPECIALIZE_REALS(sort_coarsely);   // there, too
 ZHALO_SPECIALIZE_REALS(sort_around);     // there, too
 ZHALO_SPECIALIZE_REALS(sort_arrived);    // there, too

@@ -10,7 +10,7 @@ from compare_peers.agreement import read_rows, why_neighbours_differ
 from compare_peers.peer import Absent, ArborXPeer, Peer, module, read_positions
 from compare_peers.running import ROOT, output_of
 
-DRIVER = ROOT / "apps/bench/nanoflann_driver.cpp"
+DRIVER = ROOT / "scripts/compare_peers/nanoflann_driver.cpp"
 
 
 class NeighbourPeer(Peer):

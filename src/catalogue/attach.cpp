@@ -7,7 +7,6 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
-#include "src/catalogue/labelled.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/comm/agreement.hpp"
 #include "src/comm/exchange.hpp"

@@ -13,7 +13,6 @@
 
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
-#include "src/catalogue/labelled.hpp"
 #include "src/catalogue/members.hpp"
 #include "src/catalogue/properties.hpp"
 #include "src/comm/agreement.hpp"

@@ -19,7 +19,6 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "kernels/sort.hpp"
-#include "src/catalogue/spanning_runs.hpp"
 #include "src/core/host_copies.hpp"
 #include "src/domain/redistribution.hpp"
 

@@ -1,4 +1,4 @@
-/// From labels to groups and their members, in the order of the catalogue.
+/// From labelled particles to groups and their members, in the order of the catalogue.
 #pragma once
 
 #include <memory>
@@ -7,12 +7,124 @@
 #include "kernels/catalogue.hpp"
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
+#include "src/core/validate.hpp"
+#include "src/domain/domain_state.hpp"
 #include "src/domain/redistribution.hpp"
+#include "zhalo/catalogue/attach.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/domain/domain.hpp"
 #include "zhalo/fof/fof.hpp"
 
 namespace zhalo {
+
+// What a catalogue is made of: the particles of a domain and their labels. Several species count as
+// one: their labels, and the parts of groups that they are in, come first.
+
+/// The species' columns one behind the other.
+template <class T>
+Buffer<T> joined(const Exec& exec, const std::vector<Span<const T>>& columns) {
+  Index num = 0;
+  for (const Span<const T>& of_species : columns) num += of_species.size();
+  Buffer<T> all(exec, num, "labels");
+  num = 0;
+  for (const Span<const T>& of_species : columns) {
+    validate_memory(exec, of_species, "labels");
+    queue_copy(exec, all.data() + num, of_species.data(),
+               static_cast<std::size_t>(of_species.size()) * sizeof(T));
+    num += of_species.size();
+  }
+  return all;
+}
+
+/// Roots are used as indices of the domain's particles without a further look.
+template <class Real>
+void validate_domain_of(const LinkedParts& parts, const Domain<Real>& domain) {
+  const std::shared_ptr<const void> state = domain.state();
+  validate(!parts.domain.owner_before(state) && !state.owner_before(parts.domain),
+           "the groups are of another domain; find them in this one, or give labels alone");
+}
+
+template <class Real>
+void validate_groups(const Domain<Real>& domain, const FofResult& groups) {
+  validate(groups.in_domain_order,
+           "the groups are not in the order of a domain; find them in this domain, or give "
+           "particles and labels");
+  const LinkedParts& parts = groups.parts;
+  validate(parts.root.size() == groups.label.size(),
+           "there are {} labels, but parts of groups for {} particles: leave the groups as "
+           "friends_of_friends returned them, or give labels alone",
+           groups.label.size(), parts.root.size());
+  validate_domain_of(parts, domain);
+}
+
+/// Labels and parts of the linked particles and of those that were attached, the species one behind
+/// the other.
+class JoinedSpecies {
+ public:
+  /// attached[s - 1] is of species s; if it is empty, that is in no group. InputError if a number
+  /// of labels is wrong.
+  template <class Real>
+  JoinedSpecies(const Domain<Real>& domain, const FofResult& groups,
+                const std::vector<AttachResult>& attached);
+
+  Span<const Index> label() const { return label_.span(); }
+  const LinkedParts& parts() const { return parts_; }
+  /// Whether some species was attached to labels alone.
+  bool lacks_parts() const { return lacks_parts_; }
+
+ private:
+  void put(Index first, const Buffer<Index>& label, const LinkedParts& parts);
+  void leave_out(Index first, Index num);
+
+  const Exec& exec_;
+  Buffer<Index> label_;
+  LinkedParts parts_;
+  bool lacks_parts_ = false;
+};
+
+/// Of several species they are joined, of one those of the domain.
+struct GlobalIndices {
+  Buffer<Index> joined;
+  Span<const Index> view;
+};
+
+/// Particles of a domain and their labels, the species one behind the other. Parts of groups are
+/// those of all ranks, or null.
+template <class Real>
+struct Labelled {
+  DomainState<Real>& domain;
+  Particles<Real> stored;
+  SegmentTable<Real> particles;
+  Span<const Index> label;
+  const LinkedParts* parts;
+  Index num_total = 0;
+  std::vector<Index> first_of_species;
+
+  Labelled(DomainState<Real>& of, Span<const Index> labels,
+           const LinkedParts* parts_of_groups = nullptr)
+      : domain(of),
+        stored(stored_particles(of)),
+        particles(of.context.exec, stored),
+        label(labels),
+        parts(parts_of_groups) {
+    Index num = 0;
+    for (const DomainSpecies<Real>& species : domain.species) {
+      first_of_species.push_back(num);
+      num += species.particles.num();
+      num_total += species.extent.range.total;
+    }
+    validate(label.size() == num, "there are {} labels for {} particles", label.size(), num);
+    validate_memory(domain.context.exec, label, "labels");
+  }
+
+  /// Indices of each species follow those of the species before it.
+  GlobalIndices global_index() const;
+};
+
+/// Throws InputError on all ranks, unless masses, types and labels are right. Collective.
+template <class Real>
+void validate_input(const Labelled<Real>& input, int num_types);
 
 // Groups (group_order.cpp).
 
@@ -81,5 +193,103 @@ Buffer<T> gathered(const Exec& exec, Span<const T> column, Span<const LocalIndex
               [&](const auto& e) { kernels::gather(e, column_view(column), at, result.data()); });
   return result;
 }
+
+// Groups (or labels) that begin on one rank and go on on the next ones: their sums, and what their
+// first rank knows of them.
+
+/// A rank's part of a sequence that is sorted over all ranks and seen as runs of equal keys: only
+/// its first and its last run can be shared with other ranks. Every collective here costs one small
+/// record of each rank. One rank that works alone pays nothing.
+class SpanningRuns {
+ public:
+  static constexpr Index no_key = -1;
+
+  /// `num` runs with keys from `first_key` to `last_key`, none of which is negative. Collective.
+  SpanningRuns(const Context& context, Index num, Index first_key, Index last_key)
+      : context_(context) {
+    if (context.comm.size() == 1) return;
+    mine_.first = num > 0 ? first_key : no_key;
+    mine_.last = num > 1 ? last_key : no_key;
+    of_ranks_ = context.comm.all_gather(mine_);
+  }
+
+  /// Whether this rank has runs of which the first begins on a lower rank.
+  bool first_is_continued() const {
+    if (of_ranks_.empty() || mine_.first == no_key) return false;
+    return first_holder(mine_.first) < context_.comm.rank();
+  }
+
+  /// Adds up, in the order of ranks, the values of this rank's first run and of its last one (not
+  /// used if it has but one). Collective.
+  template <class T>
+  void sum(T& first, T& last) const {
+    if (context_.comm.size() == 1) return;
+    const std::vector<Pair<T>> values = context_.comm.all_gather(Pair<T>{first, last});
+    const auto total = [&](Index key) {
+      T result{};
+      for (std::size_t rank = 0; rank < values.size(); ++rank) {
+        if (of_ranks_[rank].first == key) result += values[rank].first;
+        if (of_ranks_[rank].last == key) result += values[rank].last;
+      }
+      return result;
+    };
+    if (mine_.first != no_key) first = total(mine_.first);
+    if (mine_.last != no_key) last = total(mine_.last);
+  }
+
+  /// The same for a value per run in memory of the context's Exec. Collective.
+  template <class T>
+  void sum(Span<T> values) const {
+    if (context_.comm.size() == 1) return;
+    T first{};
+    T last{};
+    if (!values.empty())
+      first = to_host(context_.exec, Span<const T>(values.subspan(0, 1))).front();
+    if (!values.empty())
+      last = to_host(context_.exec, Span<const T>(values.subspan(values.size() - 1, 1))).front();
+    sum(first, last);
+    if (mine_.first != no_key) queue_copy(context_.exec, values.data(), &first, sizeof(T));
+    if (mine_.last != no_key)
+      queue_copy(context_.exec, &values[values.size() - 1], &last, sizeof(T));
+  }
+
+  /// Gives the first run of each rank the value that it has where it begins. Collective.
+  template <class T>
+  void spread(Span<T> values) const {
+    if (context_.comm.size() == 1) return;
+    Pair<T> ends{};
+    if (!values.empty())
+      ends.first = to_host(context_.exec, Span<const T>(values.subspan(0, 1))).front();
+    if (!values.empty())
+      ends.last =
+          to_host(context_.exec, Span<const T>(values.subspan(values.size() - 1, 1))).front();
+    const std::vector<Pair<T>> of_ranks = context_.comm.all_gather(ends);
+    if (!first_is_continued()) return;
+    const auto holder = static_cast<std::size_t>(first_holder(mine_.first));
+    const bool is_its_first = of_ranks_[holder].first == mine_.first;
+    const T value = is_its_first ? of_ranks[holder].first : of_ranks[holder].last;
+    queue_copy(context_.exec, values.data(), &value, sizeof(T));
+  }
+
+ private:
+  template <class T>
+  struct Pair {
+    T first;
+    T last;
+  };
+
+  /// The lowest rank that has the key.
+  int first_holder(Index key) const {
+    int rank = 0;
+    while (of_ranks_[static_cast<std::size_t>(rank)].first != key &&
+           of_ranks_[static_cast<std::size_t>(rank)].last != key)
+      ++rank;
+    return rank;
+  }
+
+  const Context& context_;
+  Pair<Index> mine_{no_key, no_key};
+  std::vector<Pair<Index>> of_ranks_;
+};
 
 }  // namespace zhalo

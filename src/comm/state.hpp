@@ -75,10 +75,6 @@ class LinkedRanks {
 
 // A communicator, its making, and its state.
 
-/// Whether MPI says that it takes addresses of devices. One of gpu_query_*.cpp is built: the one
-/// for the library at hand.
-bool mpi_says_gpu_aware();
-
 /// The duplicate itself, for collective calls of other libraries, in which ranks wait without
 /// limit. MPI_COMM_NULL without MPI.
 MPI_Comm mpi_handle(const Communicator& comm);

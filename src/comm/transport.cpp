@@ -1,9 +1,11 @@
 // How arrays in device memory travel.
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 
 #include "kernels/memory.hpp"
@@ -101,6 +103,20 @@ void Communicator::probe_gpu_aware(const Exec& exec) const {
 }
 
 // The choice of the transport.
+
+namespace {
+
+/// Whether MPI says that it takes addresses of devices. Cray's library is told by a variable. Open
+/// MPI, MPICH and their relatives may have a function for it, in whatever header; other libraries
+/// count as unaware.
+bool mpi_says_gpu_aware() {
+  if (const char* cray = std::getenv("MPICH_GPU_SUPPORT_ENABLED"))
+    return std::string_view(cray) == "1";
+  void* const query = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
+  return query != nullptr && reinterpret_cast<int (*)()>(query)() == 1;
+}
+
+}  // namespace
 
 Transport chosen_transport(Transport transport) {
   validate_enumerator(transport, Transport::staged, "the transport");

@@ -8,7 +8,6 @@
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/mesh/mode_tables.hpp"
-#include "src/mesh/painted_cells.hpp"
 #include "src/mesh/painting.hpp"
 
 namespace zhalo {

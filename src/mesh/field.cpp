@@ -8,7 +8,7 @@
 #include "src/comm/agreement.hpp"
 #include "src/core/validate.hpp"
 #include "src/fft/box_messages.hpp"
-#include "src/mesh/painted_cells.hpp"
+#include "src/mesh/painting.hpp"
 #include "zhalo/fft/fft.hpp"
 
 namespace zhalo {

@@ -5,7 +5,7 @@
 
 #include "kernels/mesh.hpp"
 #include "kernels/modes.hpp"
-#include "src/mesh/painted_cells.hpp"
+#include "src/mesh/painting.hpp"
 #include "zhalo/mesh/modes.hpp"
 
 namespace zhalo {

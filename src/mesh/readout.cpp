@@ -7,7 +7,6 @@
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/positions.hpp"
-#include "src/mesh/painted_cells.hpp"
 
 namespace zhalo {
 namespace {

@@ -1,5 +1,5 @@
 // Elementary functions on the host, against the long ones of the C library.
-#include "kernels/common/modes/elementary.hpp"
+#include "kernels/common/modes/portable.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

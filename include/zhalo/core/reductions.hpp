@@ -78,7 +78,7 @@ struct SphWeight {
  private:
   static constexpr double pi = 3.14159265358979323846;
 
-  /// kernels/host/sph_density.cpp has these operations in vectors, in this order.
+  /// kernels/host/knn.cpp has these operations in vectors, in this order.
   ZHALO_HD double shape(double q) const {
     const double u = 1 - q;
     const double u2 = u * u;

@@ -1,5 +1,5 @@
 // What is added up over the members of a halo, and the properties that follow. No include guard on
-// purpose: kernels/catalogue.hpp has this text for single numbers, kernels/host/halo_sums.cpp once
+// purpose: kernels/catalogue.hpp has this text for single numbers, kernels/host/catalogue.cpp once
 // for each vector target, in ZHALO_NUMBERS_NAMESPACE.
 //
 // A Number is a double, or a vector of them that has members in its elements. Besides + - * < and

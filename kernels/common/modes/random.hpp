@@ -6,8 +6,7 @@
 #include <numbers>
 
 #include "kernels/common/mesh/rows.hpp"
-#include "kernels/common/modes/elementary.hpp"
-#include "kernels/common/modes/philox.hpp"
+#include "kernels/common/modes/portable.hpp"
 #include "kernels/modes.hpp"
 
 namespace zhalo::kernels {

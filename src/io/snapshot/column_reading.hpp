@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -75,5 +76,34 @@ class ColumnReading {
   std::exception_ptr error_;
   std::jthread thread_;  ///< the last member: it ends before the others do
 };
+
+inline void ColumnReading::read_all(const std::stop_token& stop) {
+  try {
+    for (const auto& read : reads_) read(stop);
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+}
+
+inline void ColumnReading::start() {
+  if (reads_.empty()) return;
+  try {
+    thread_ = std::jthread([this](const std::stop_token& stop) { read_all(stop); });
+  } catch (const std::system_error&) {
+    // The system has no room for a thread: finish() reads.
+  }
+}
+
+inline void ColumnReading::finish() {
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    read_all({});
+  }
+  reads_.clear();
+  if (error_) std::rethrow_exception(error_);
+  for (const auto& copy : copies_) copy();
+  copies_.clear();
+}
 
 }  // namespace zhalo::io

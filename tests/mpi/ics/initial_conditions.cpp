@@ -7,7 +7,7 @@
 #include <numbers>
 #include <string>
 
-#include "kernels/common/modes/philox.hpp"
+#include "kernels/common/modes/portable.hpp"
 #include "tests/mpi/comm/agreed_error.hpp"
 #include "tests/mpi/comm/late_context.hpp"
 #include "tests/mpi/ics/lpt_case.hpp"

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "src/domain/positions.hpp"
-#include "src/mesh/painted_cells.hpp"
 #include "src/mesh/painting.hpp"
 #include "tests/mpi/comm/agreed_error.hpp"
 #include "tests/mpi/comm/late_context.hpp"
