@@ -131,9 +131,10 @@ template <class E, class T>
 void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> marks,
                    Span<LocalIndex> counts);
 
-/// Roots of the groups with at least `min_members` members, ascending.
-template <class E>
-Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index min_members);
+/// The places, such as roots of groups, with at least `min_members` members, ascending. T:
+/// LocalIndex or Index.
+template <class E, class T>
+Buffer<LocalIndex> select_groups(const E& exec, Span<const T> counts, Index min_members);
 
 /// Keys that sort groups by size, largest first.
 template <class E>
@@ -200,9 +201,7 @@ Buffer<LocalIndex> select_elsewhere(const E& exec, const NeighboursOnRanks& neig
 //
 // Labels, lengths and rows are sorted and seen as runs: see kernels/sort.hpp.
 
-/// The places with at least that length; and keys that sort lengths, the longest first.
-template <class E>
-Buffer<LocalIndex> select_long(const E& exec, Span<const Index> lengths, Index min_length);
+/// Keys that sort lengths, the longest first.
 template <class E>
 void make_length_keys(const E& exec, Span<const Index> lengths, Index longest,
                       Span<std::uint64_t> keys);
@@ -255,13 +254,10 @@ struct MembersView {
 template <class E, class Real>
 void first_positions(const E& exec, const MembersView<Real>& members, Span<Vec3d> pos);
 
-/// Sums over each part, about the reference of its group.
-template <class E, class Real>
-void sum_moments(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
-                 Span<Moments> sums);
-template <class E, class Real>
-void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
-                 Span<Spreads> sums);
+/// Sums over each part, about the reference of its group: Moments or Spreads.
+template <class E, class Real, class Sum>
+void sum_members(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
+                 Span<Sum> sums);
 /// By part and type, row by row.
 template <class E, class Real>
 void sum_types(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
@@ -293,14 +289,11 @@ template <class E>
 void spread_references(const E& exec, Span<const Index> offset, Span<const HaloReference> of_groups,
                        Span<HaloReference> of_parts);
 
-/// The properties that follow from the sums over a whole group. The first brings the references
-/// from a member to the centre.
-template <class E>
-void finish_moments(const E& exec, const HaloFrame& halo, Span<const Moments> sums,
-                    Span<HaloReference> about, Span<HaloProperties> properties);
-template <class E>
-void finish_spreads(const E& exec, const HaloFrame& halo, Span<const Spreads> sums,
-                    Span<const HaloReference> about, Span<HaloProperties> properties);
+/// The properties that follow from the sums over a whole group. Moments bring the references from a
+/// member to the centre.
+template <class E, class Sum>
+void finish_sums(const E& exec, const HaloFrame& halo, Span<const Sum> sums,
+                 Span<HaloReference> about, Span<HaloProperties> properties);
 
 // ---------------------------------------------------------------- members
 
@@ -314,10 +307,6 @@ struct OriginsOfSpecies {
 template <class E>
 void find_origins_of_members(const E& exec, const OriginsOfSpecies& origins,
                              Span<const LocalIndex> members, Span<Index> to);
-
-/// to[i] = from[i] + by.
-template <class E>
-void shift(const E& exec, Span<const Index> from, Index by, Span<Index> to);
 
 /// A hash of numbers in their order, by the mixing function of SplitMix64 (Steele, Lea & Flood
 /// 2014, OOPSLA, 453).

@@ -353,10 +353,7 @@ void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<co
 
 // ---------------------------------------------------------------- elements
 
-template <class E, class Real>
-void clear(const E& exec, Span<Real> values);
-
-/// Of LocalIndex or Index.
+/// T: float, double, Index, LocalIndex or std::uint8_t.
 template <class E, class T>
 void fill(const E& exec, Span<T> to, T value);
 
@@ -368,10 +365,9 @@ void number(const E& exec, Span<T> indices);
 template <class E>
 void scatter_numbers(const E& exec, Span<const LocalIndex> at, Index first, Span<Index> to);
 
-/// indices[i] = first_index + places[i].
-template <class E>
-void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
-                 Span<Index> indices);
+/// to[i] = from[i] + by, of LocalIndex or Index.
+template <class E, class T>
+void shift(const E& exec, Span<const T> from, Index by, Span<Index> to);
 
 /// locations[i] = i on this rank.
 template <class E>

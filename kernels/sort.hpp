@@ -31,11 +31,6 @@ inline constexpr int bits_of_short_key = 32;
 Span<const std::uint32_t> sort_short_pairs(const Cuda& exec,
                                            const SortPairsOf<std::uint32_t>& pairs, int bits);
 
-/// to[i] = keys[at[i]].
-template <class E>
-void gather_keys(const E& exec, Span<const std::uint64_t> keys, Span<const LocalIndex> at,
-                 Span<std::uint64_t> to);
-
 // ---------------------------------------------------------------- weights of sorted keys
 
 /// Ascending keys and the weight of all elements before each place (size + 1), or none where each

@@ -317,7 +317,7 @@ using namespace zhalo;
 
 void run(Context& context, const bench::FftBenchOptions& options) {
   context.exec = host_exec(options.threads);
-  app::JsonFile file(context.comm, options.json);
+  app::TextFile file(context.comm, "--json", options.json);
   const bool shown = context.comm.rank() == 0 && options.json != "-";
   app::Json report = bench::json_of_run(context, options);
   app::Json cases = app::Json::array();
@@ -331,7 +331,8 @@ void run(Context& context, const bench::FftBenchOptions& options) {
       bench::run_cases(context, options, size, type, tell);
   }
   report.set("cases", cases);
-  file.write(report.text());
+  file.put(report.text());
+  file.commit();
 }
 
 void perform(Context& context, int argc, char** argv) {

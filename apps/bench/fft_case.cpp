@@ -42,8 +42,8 @@ void for_all(const BoxLayout& layout, const Work& work) {
   }
 }
 
-}  // namespace
-
+/// Sets the cells to pseudo-random numbers in [-1/2, 1/2) that depend on their place only, all else
+/// in the memory to 0.
 template <class T>
 void fill(RealTransform<T>& transform, Index num) {
   T* field = transform.field().data();
@@ -53,6 +53,7 @@ void fill(RealTransform<T>& transform, Index num) {
   });
 }
 
+/// Multiplies all that is in the memory.
 template <class T>
 void scale(RealTransform<T>& transform, double factor) {
   const Span<T> field = transform.field();
@@ -60,6 +61,8 @@ void scale(RealTransform<T>& transform, double factor) {
                  [f = static_cast<T>(factor)](T value) { return f * value; });
 }
 
+/// After fill(), forward() and backward(): root of the squared differences to num^3 times what was
+/// filled in, over that of the squares.
 template <class T>
 double round_trip_error(const Communicator& comm, RealTransform<T>& transform, Index num) {
   const T* field = transform.field().data();
@@ -74,6 +77,7 @@ double round_trip_error(const Communicator& comm, RealTransform<T>& transform, I
   return std::sqrt(comm.sum(differences) / comm.sum(squares));
 }
 
+/// After forward().
 template <class T>
 SpectrumMark mark_of(const Communicator& comm, RealTransform<T>& transform, Index num) {
   const auto* modes = reinterpret_cast<const std::complex<T>*>(transform.field().data());
@@ -92,22 +96,12 @@ SpectrumMark mark_of(const Communicator& comm, RealTransform<T>& transform, Inde
   return {over_ranks(0), over_ranks(1), over_ranks(2)};
 }
 
+}  // namespace
+
 double difference(const SpectrumMark& a, const SpectrumMark& b) {
   return std::hypot(a.real - b.real, a.imaginary - b.imaginary) /
          std::sqrt(std::max(a.power, b.power));
 }
-
-template void fill(RealTransform<float>& transform, Index num);
-template void fill(RealTransform<double>& transform, Index num);
-template void scale(RealTransform<float>& transform, double factor);
-template void scale(RealTransform<double>& transform, double factor);
-template double round_trip_error(const Communicator& comm, RealTransform<float>& transform,
-                                 Index num);
-template double round_trip_error(const Communicator& comm, RealTransform<double>& transform,
-                                 Index num);
-template SpectrumMark mark_of(const Communicator& comm, RealTransform<float>& transform, Index num);
-template SpectrumMark mark_of(const Communicator& comm, RealTransform<double>& transform,
-                              Index num);
 
 namespace {
 

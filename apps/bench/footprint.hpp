@@ -23,24 +23,6 @@ inline double seconds_since(Clock::time_point start) {
 /// the peak only grows).
 inline void reset_resident_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
-/// Bytes of the resident set now, and its peak; none where /proc is missing.
-struct Resident {
-  std::size_t now = 0;
-  std::size_t peak = 0;
-};
-inline std::optional<Resident> resident() {
-  std::ifstream status("/proc/self/status");
-  Resident result;
-  std::string key;
-  while (status >> key) {
-    if (key == "VmHWM:") status >> result.peak;
-    if (key == "VmRSS:") status >> result.now;
-    status.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  if (result.now == 0) return std::nullopt;
-  return Resident{result.now * 1024, result.peak * 1024};
-}
-
 /// The number of kibibytes behind a word, in bytes; 0 if there is none.
 inline std::size_t bytes_of(const char* path, const std::string& word) {
   std::ifstream file(path);
@@ -50,6 +32,17 @@ inline std::size_t bytes_of(const char* path, const std::string& word) {
     file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
   return 0;
+}
+
+/// Bytes of the resident set now, and its peak; none where /proc is missing.
+struct Resident {
+  std::size_t now = 0;
+  std::size_t peak = 0;
+};
+inline std::optional<Resident> resident() {
+  const Resident result{bytes_of("/proc/self/status", "VmRSS:"),
+                        bytes_of("/proc/self/status", "VmHWM:")};
+  return result.now == 0 ? std::nullopt : std::optional(result);
 }
 
 /// Bytes of shared memory that the resident set counts here and other processes' count, too, so

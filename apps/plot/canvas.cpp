@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
-#include <string_view>
+
+#include <nlohmann/json.hpp>
 
 #include "zhalo/core/error.hpp"
 
@@ -154,35 +155,11 @@ void Canvas::select(const TextStyle& style) const {
 
 namespace {
 
-/// Bytes of the character that the text begins with, or 0 if it is none of UTF-8.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first < 0xc0 || first >= 0xf8) return 0;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  unsigned code = first & (0x7fU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  constexpr std::array<unsigned, 3> smallest{0x80, 0x800, 0x10000};
-  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-  return code >= smallest[length - 2] && code <= 0x10ffff && !is_surrogate ? length : 0;
-}
-
-/// With a question mark for each byte that is not UTF-8, which cairo refuses: names of files may
-/// hold any.
+/// With U+FFFD for what is not UTF-8, which cairo refuses: names of files may hold any bytes.
 std::string drawable(const std::string& text) {
-  std::string good;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = character_length(std::string_view(text).substr(at));
-    good += length == 0 ? "?" : text.substr(at, length);
-    at += std::max<std::size_t>(length, 1);
-  }
-  return good;
+  using nlohmann::json;
+  const std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
+  return json::parse(quoted).get<std::string>();
 }
 
 }  // namespace

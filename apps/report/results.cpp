@@ -101,12 +101,13 @@ void say_plan(Progress& progress, const Report& report, bool verbose) {
   for (const std::string& warning : report.warnings) progress.warn(warning);
 }
 
-void end_dry_run(Progress& progress, JsonFile& json, const Report& report, bool verbose) {
+void end_dry_run(Progress& progress, TextFile& json, const Report& report, bool verbose) {
   if (!verbose) progress.say(text_of(report.estimate));
-  json.write(to_json(report));
+  json.put(to_json(report));
+  json.commit();
 }
 
-void end_run(Progress& progress, JsonFile& json, const Report& report, Results results) {
+void end_run(Progress& progress, TextFile& json, const Report& report, Results results) {
   json.put(to_json(report));
   results.texts.push_back(&json);
   commit(results);

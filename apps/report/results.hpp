@@ -110,21 +110,21 @@ void commit(const Results& results);
 void say_plan(Progress& progress, const Report& report, bool verbose);
 
 /// What a dry run says and writes besides. Collective; FileError.
-void end_dry_run(Progress& progress, JsonFile& json, const Report& report, bool verbose);
+void end_dry_run(Progress& progress, TextFile& json, const Report& report, bool verbose);
 
 /// Commits results and report, then says what came out. Collective; FileError, Interrupted.
-void end_run(Progress& progress, JsonFile& json, const Report& report, Results results);
+void end_run(Progress& progress, TextFile& json, const Report& report, Results results);
 
 /// A run as the user asked for it, and where it says what it does.
 struct RequestedRun {
   const RunOptions& options;
   Progress& progress;
-  JsonFile json;
+  TextFile json;
 
   /// Makes sure that the report for machines can be written. Collective; FileError. The objects
   /// must outlive it.
   RequestedRun(const Communicator& comm, const RunOptions& requested, Progress& shown)
-      : options(requested), progress(shown), json(comm, requested.json) {}
+      : options(requested), progress(shown), json(comm, "--json", requested.json) {}
 
   bool is_verbose() const { return options.verbosity == Verbosity::verbose; }
 };

@@ -57,18 +57,4 @@ class TextFile {
   std::optional<io::StagedFiles> files_;
 };
 
-/// The file of the report for machines, which --json names.
-class JsonFile : public TextFile {
- public:
-  /// Makes sure that the file can be written; an empty path is no report. Collective; FileError.
-  /// The communicator must outlive it.
-  JsonFile(const Communicator& comm, const std::string& path) : TextFile(comm, "--json", path) {}
-
-  /// Rank 0's text. Collective; FileError.
-  void write(const std::string& text) {
-    put(text);
-    commit();
-  }
-};
-
 }  // namespace zhalo::app

@@ -11,42 +11,35 @@ namespace zhalo::kernels {
 
 namespace {
 
-/// Where the sorted pairs are is in the double buffers.
-template <class Key>
-void sort_through(const Cuda& exec, cub::DoubleBuffer<Key>& keys,
-                  cub::DoubleBuffer<LocalIndex>& values, Index num, int bits) {
-  with_workspace(exec, [&](void* room, std::size_t& bytes) {
-    return cub::DeviceRadixSort::SortPairs(room, bytes, keys, values, num, 0, bits, exec.stream);
-  });
-}
-
 template <class T>
 void bring_to(const Cuda& exec, Span<T> to, const T* from) {
   if (from == to.data()) return;
   queue_copy(exec, to.data(), from, static_cast<std::size_t>(to.size()) * sizeof(T));
 }
 
+/// The values are where they were. The keys may be in the spare room: returns them.
+template <class Key>
+Span<const Key> sort_through(const Cuda& exec, const SortPairsOf<Key>& pairs, int bits) {
+  const Index num = pairs.keys.size();
+  if (num <= 1 || bits == 0) return pairs.keys;
+  cub::DoubleBuffer<Key> keys(pairs.keys.data(), pairs.spare_keys.data());
+  cub::DoubleBuffer<LocalIndex> values(pairs.values.data(), pairs.spare_values.data());
+  with_workspace(exec, [&](void* room, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(room, bytes, keys, values, num, 0, bits, exec.stream);
+  });
+  bring_to(exec, pairs.values, values.Current());
+  return {keys.Current(), num};
+}
+
 }  // namespace
 
 void sort_pairs(const Cuda& exec, const SortPairs& pairs, int bits) {
-  const Index num = pairs.keys.size();
-  if (num <= 1 || bits == 0) return;
-  cub::DoubleBuffer<std::uint64_t> keys(pairs.keys.data(), pairs.spare_keys.data());
-  cub::DoubleBuffer<LocalIndex> values(pairs.values.data(), pairs.spare_values.data());
-  sort_through(exec, keys, values, num, bits);
-  bring_to(exec, pairs.keys, keys.Current());
-  bring_to(exec, pairs.values, values.Current());
+  bring_to(exec, pairs.keys, sort_through(exec, pairs, bits).data());
 }
 
 Span<const std::uint32_t> sort_short_pairs(const Cuda& exec,
                                            const SortPairsOf<std::uint32_t>& pairs, int bits) {
-  const Index num = pairs.keys.size();
-  if (num <= 1 || bits == 0) return pairs.keys;
-  cub::DoubleBuffer<std::uint32_t> keys(pairs.keys.data(), pairs.spare_keys.data());
-  cub::DoubleBuffer<LocalIndex> values(pairs.values.data(), pairs.spare_values.data());
-  sort_through(exec, keys, values, num, bits);
-  bring_to(exec, pairs.values, values.Current());
-  return {keys.Current(), num};
+  return sort_through(exec, pairs, bits);
 }
 
 }  // namespace zhalo::kernels

@@ -33,63 +33,41 @@ struct LinesShape {
 template <class Real>
 struct Fftw;
 
-template <>
-struct Fftw<double> {
-  using Complex = fftw_complex;
-  using Plan = fftw_plan;
-  static Plan plan_real_to_complex(int num, double* in, Complex* out, unsigned flags) {
-    return fftw_plan_dft_r2c_1d(num, in, out, flags);
+/// FFTW names the functions of each precision by a prefix. export_wisdom() returns what it has
+/// measured, to be freed; null if there is nothing that can be told.
+// NOLINTBEGIN(bugprone-macro-parentheses): names and types, which take none
+#define ZHALO_FFTW(Real, prefix)                                                                   \
+  template <>                                                                                      \
+  struct Fftw<Real> {                                                                              \
+    using Complex = prefix##complex;                                                               \
+    using Plan = prefix##plan;                                                                     \
+    static Plan plan_real_to_complex(int num, Real* in, Complex* out, unsigned flags) {            \
+      return prefix##plan_dft_r2c_1d(num, in, out, flags);                                         \
+    }                                                                                              \
+    static Plan plan_complex_to_real(int num, Complex* in, Real* out, unsigned flags) {            \
+      return prefix##plan_dft_c2r_1d(num, in, out, flags);                                         \
+    }                                                                                              \
+    static Plan plan_complex(const LinesShape& lines, std::pair<Complex*, Complex*> in_out,        \
+                             int sign, unsigned flags) {                                           \
+      return prefix##plan_many_dft(1, &lines.num, lines.many, in_out.first, nullptr, lines.stride, \
+                                   lines.distance, in_out.second, nullptr, lines.stride,           \
+                                   lines.distance, sign, flags);                                   \
+    }                                                                                              \
+    static void run(Plan plan, Real* in, Complex* out) { prefix##execute_dft_r2c(plan, in, out); } \
+    static void run(Plan plan, Complex* in, Real* out) { prefix##execute_dft_c2r(plan, in, out); } \
+    static void run(Plan plan, Complex* in, Complex* out) { prefix##execute_dft(plan, in, out); }  \
+    static bool is_aligned(const void* data) {                                                     \
+      return prefix##alignment_of(static_cast<Real*>(const_cast<void*>(data))) == 0;               \
+    }                                                                                              \
+    static void destroy(Plan plan) { prefix##destroy_plan(plan); }                                 \
+    static char* export_wisdom() { return prefix##export_wisdom_to_string(); }                     \
+    static void forget_wisdom() { prefix##forget_wisdom(); }                                       \
+    static void import_wisdom(const char* wisdom) { prefix##import_wisdom_from_string(wisdom); }   \
   }
-  static Plan plan_complex_to_real(int num, Complex* in, double* out, unsigned flags) {
-    return fftw_plan_dft_c2r_1d(num, in, out, flags);
-  }
-  static Plan plan_complex(const LinesShape& lines, std::pair<Complex*, Complex*> in_out, int sign,
-                           unsigned flags) {
-    return fftw_plan_many_dft(1, &lines.num, lines.many, in_out.first, nullptr, lines.stride,
-                              lines.distance, in_out.second, nullptr, lines.stride, lines.distance,
-                              sign, flags);
-  }
-  static void run(Plan plan, double* in, Complex* out) { fftw_execute_dft_r2c(plan, in, out); }
-  static void run(Plan plan, Complex* in, double* out) { fftw_execute_dft_c2r(plan, in, out); }
-  static void run(Plan plan, Complex* in, Complex* out) { fftw_execute_dft(plan, in, out); }
-  static bool is_aligned(const void* data) {
-    return fftw_alignment_of(static_cast<double*>(const_cast<void*>(data))) == 0;
-  }
-  static void destroy(Plan plan) { fftw_destroy_plan(plan); }
-  /// What it has measured, to be freed; null if there is nothing that can be told.
-  static char* export_wisdom() { return fftw_export_wisdom_to_string(); }
-  static void forget_wisdom() { fftw_forget_wisdom(); }
-  static void import_wisdom(const char* wisdom) { fftw_import_wisdom_from_string(wisdom); }
-};
-
-template <>
-struct Fftw<float> {
-  using Complex = fftwf_complex;
-  using Plan = fftwf_plan;
-  static Plan plan_real_to_complex(int num, float* in, Complex* out, unsigned flags) {
-    return fftwf_plan_dft_r2c_1d(num, in, out, flags);
-  }
-  static Plan plan_complex_to_real(int num, Complex* in, float* out, unsigned flags) {
-    return fftwf_plan_dft_c2r_1d(num, in, out, flags);
-  }
-  static Plan plan_complex(const LinesShape& lines, std::pair<Complex*, Complex*> in_out, int sign,
-                           unsigned flags) {
-    return fftwf_plan_many_dft(1, &lines.num, lines.many, in_out.first, nullptr, lines.stride,
-                               lines.distance, in_out.second, nullptr, lines.stride, lines.distance,
-                               sign, flags);
-  }
-  static void run(Plan plan, float* in, Complex* out) { fftwf_execute_dft_r2c(plan, in, out); }
-  static void run(Plan plan, Complex* in, float* out) { fftwf_execute_dft_c2r(plan, in, out); }
-  static void run(Plan plan, Complex* in, Complex* out) { fftwf_execute_dft(plan, in, out); }
-  static bool is_aligned(const void* data) {
-    return fftwf_alignment_of(static_cast<float*>(const_cast<void*>(data))) == 0;
-  }
-  static void destroy(Plan plan) { fftwf_destroy_plan(plan); }
-  /// What it has measured, to be freed; null if there is nothing that can be told.
-  static char* export_wisdom() { return fftwf_export_wisdom_to_string(); }
-  static void forget_wisdom() { fftwf_forget_wisdom(); }
-  static void import_wisdom(const char* wisdom) { fftwf_import_wisdom_from_string(wisdom); }
-};
+// NOLINTEND(bugprone-macro-parentheses)
+ZHALO_FFTW(double, fftw_);
+ZHALO_FFTW(float, fftwf_);
+#undef ZHALO_FFTW
 
 /// FFTW plans share tables: one thread at a time may plan. What it measured it remembers for the
 /// life of the process.

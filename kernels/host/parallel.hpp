@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -141,27 +142,18 @@ void queue_reduce(const Host& exec, Index n, const MapReduce<T, Map, Combine>& w
 /// Replaces each element by the sum of those before it; returns the sum of all.
 inline Index exclusive_scan(const Host& exec, Span<Index> values) {
   const Index num_blocks = (values.size() + host_block - 1) / host_block;
-  std::vector<Index> sums(static_cast<std::size_t>(num_blocks));
+  std::vector<Index> before(static_cast<std::size_t>(num_blocks) + 1);
+  const auto sum_before = [&](Index first) -> Index& {
+    return before[static_cast<std::size_t>(first / host_block)];
+  };
   for_each_block(exec, values.size(), host_block, [&](Index first, Index last) {
-    Index sum = 0;
-    for (Index i = first; i < last; ++i) sum += values[i];
-    sums[static_cast<std::size_t>(first / host_block)] = sum;
+    sum_before(first) = std::accumulate(&values[first], values.data() + last, Index{0});
   });
-  Index total = 0;
-  for (Index& sum : sums) {
-    const Index before = total;
-    total += sum;
-    sum = before;
-  }
+  std::exclusive_scan(before.begin(), before.end(), before.begin(), Index{0});
   for_each_block(exec, values.size(), host_block, [&](Index first, Index last) {
-    Index sum = sums[static_cast<std::size_t>(first / host_block)];
-    for (Index i = first; i < last; ++i) {
-      const Index value = values[i];
-      values[i] = sum;
-      sum += value;
-    }
+    std::exclusive_scan(&values[first], values.data() + last, &values[first], sum_before(first));
   });
-  return total;
+  return before.back();
 }
 
 inline void queue_scan(const Host& exec, Span<Index> values) {

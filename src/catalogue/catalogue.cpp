@@ -331,22 +331,15 @@ Catalogue make_catalogue(const Context& context, const Particles<Real>& particle
   });
 }
 
-template Catalogue make_catalogue(const Domain<float>&, Span<const Index>, const CatalogueOptions&);
-template Catalogue make_catalogue(const Domain<double>&, Span<const Index>,
-                                  const CatalogueOptions&);
-template Catalogue make_catalogue(const Domain<float>&, const FofResult&, const CatalogueOptions&);
-template Catalogue make_catalogue(const Domain<double>&, const FofResult&, const CatalogueOptions&);
-template Catalogue make_catalogue(const Domain<float>&, const FofResult&,
-                                  const std::vector<AttachResult>&, const CatalogueOptions&);
-template Catalogue make_catalogue(const Domain<double>&, const FofResult&,
-                                  const std::vector<AttachResult>&, const CatalogueOptions&);
-template Catalogue make_catalogue(const Domain<float>&, const std::vector<Span<const Index>>&,
-                                  const CatalogueOptions&);
-template Catalogue make_catalogue(const Domain<double>&, const std::vector<Span<const Index>>&,
-                                  const CatalogueOptions&);
-template Catalogue make_catalogue(const Context&, const Particles<float>&, const Box&,
-                                  Span<const Index>, const CatalogueOptions&);
-template Catalogue make_catalogue(const Context&, const Particles<double>&, const Box&,
-                                  Span<const Index>, const CatalogueOptions&);
+#define ZHALO_MAKE_CATALOGUE(...) \
+  template Catalogue make_catalogue(__VA_ARGS__, const CatalogueOptions&)
+#define ZHALO_MAKE_CATALOGUE_OF(Real)                                                            \
+  ZHALO_MAKE_CATALOGUE(const Domain<Real>&, Span<const Index>);                                  \
+  ZHALO_MAKE_CATALOGUE(const Domain<Real>&, const FofResult&);                                   \
+  ZHALO_MAKE_CATALOGUE(const Domain<Real>&, const FofResult&, const std::vector<AttachResult>&); \
+  ZHALO_MAKE_CATALOGUE(const Domain<Real>&, const std::vector<Span<const Index>>&);              \
+  ZHALO_MAKE_CATALOGUE(const Context&, const Particles<Real>&, const Box&, Span<const Index>)
+ZHALO_MAKE_CATALOGUE_OF(float);
+ZHALO_MAKE_CATALOGUE_OF(double);
 
 }  // namespace zhalo

@@ -130,7 +130,7 @@ LabelRuns find_runs(const Exec& exec, const Buffer<std::uint64_t>& labels,
       exec, [&](const auto& e) { return kernels::select_run_starts(e, labels.span()); });
   runs.label = Buffer<std::uint64_t>(exec, runs.start.size(), "labels");
   kernels::on(exec, [&](const auto& e) {
-    kernels::gather_keys(e, labels.span(), runs.start.span(), runs.label.span());
+    kernels::gather(e, column_view(labels), runs.start.span(), runs.label.data());
   });
   return runs;
 }
@@ -227,7 +227,7 @@ Buffer<Index> rows_of_labels(const Context& context, const SharedLabels& labels,
   const Span<const Index> members = labels.members.span();
   const Span<const Index> counted = limits.only_marked ? labels.marked.span() : members;
   const auto selected = kernels::on(
-      exec, [&](const auto& e) { return kernels::select_long(e, counted, limits.min_members); });
+      exec, [&](const auto& e) { return kernels::select_groups(e, counted, limits.min_members); });
   const Groups groups{gathered<std::uint64_t>(exec, labels.runs.label.span(), selected.span()),
                       gathered(exec, members, selected.span())};
   const Buffer<Index> rows = number_groups(context, groups, limits.num_particles, order);
@@ -333,7 +333,8 @@ Buffer<LocalIndex> select_parts(const Exec& exec, Span<const LocalIndex> crossin
   return kernels::on(exec, [&](const auto& e) {
     kernels::fill(e, largest_counts.span(), largest);
     kernels::scatter(e, column_view(largest_counts), crossing, counts.data());
-    auto roots = kernels::select_groups(e, counts, std::min(limits.min_members, Index{largest}));
+    auto roots = kernels::select_groups(e, Span<const LocalIndex>(counts),
+                                        std::min(limits.min_members, Index{largest}));
     kernels::scatter(e, column_view(own_counts), crossing, counts.data());
     return roots;
   });

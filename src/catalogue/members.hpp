@@ -219,56 +219,33 @@ class SpanningRuns {
     return first_holder(mine_.first) < context_.comm.rank();
   }
 
-  /// Adds up, in the order of ranks, the values of this rank's first run and of its last one (not
-  /// used if it has but one). Collective.
-  template <class T>
-  void sum(T& first, T& last) const {
-    if (context_.comm.size() == 1) return;
-    const std::vector<Pair<T>> values = context_.comm.all_gather(Pair<T>{first, last});
-    const auto total = [&](Index key) {
-      T result{};
-      for (std::size_t rank = 0; rank < values.size(); ++rank) {
-        if (of_ranks_[rank].first == key) result += values[rank].first;
-        if (of_ranks_[rank].last == key) result += values[rank].last;
-      }
-      return result;
-    };
-    if (mine_.first != no_key) first = total(mine_.first);
-    if (mine_.last != no_key) last = total(mine_.last);
-  }
-
-  /// The same for a value per run in memory of the context's Exec. Collective.
+  /// Adds up, in the order of ranks, the values of runs that are on several, each of which gets the
+  /// sum: a value per run, in memory of the context's Exec. Collective.
   template <class T>
   void sum(Span<T> values) const {
     if (context_.comm.size() == 1) return;
-    T first{};
-    T last{};
-    if (!values.empty())
-      first = to_host(context_.exec, Span<const T>(values.subspan(0, 1))).front();
-    if (!values.empty())
-      last = to_host(context_.exec, Span<const T>(values.subspan(values.size() - 1, 1))).front();
-    sum(first, last);
-    if (mine_.first != no_key) queue_copy(context_.exec, values.data(), &first, sizeof(T));
-    if (mine_.last != no_key)
-      queue_copy(context_.exec, &values[values.size() - 1], &last, sizeof(T));
+    const std::vector<Pair<T>> of_ranks = context_.comm.all_gather(ends_of(values));
+    const auto total = [&](Index key) {
+      T result{};
+      for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+        if (of_ranks_[rank].first == key) result += of_ranks[rank].first;
+        if (of_ranks_[rank].last == key) result += of_ranks[rank].last;
+      }
+      return result;
+    };
+    if (mine_.first != no_key) put(total(mine_.first), values.data());
+    if (mine_.last != no_key) put(total(mine_.last), &values[values.size() - 1]);
   }
 
   /// Gives the first run of each rank the value that it has where it begins. Collective.
   template <class T>
   void spread(Span<T> values) const {
     if (context_.comm.size() == 1) return;
-    Pair<T> ends{};
-    if (!values.empty())
-      ends.first = to_host(context_.exec, Span<const T>(values.subspan(0, 1))).front();
-    if (!values.empty())
-      ends.last =
-          to_host(context_.exec, Span<const T>(values.subspan(values.size() - 1, 1))).front();
-    const std::vector<Pair<T>> of_ranks = context_.comm.all_gather(ends);
+    const std::vector<Pair<T>> of_ranks = context_.comm.all_gather(ends_of(values));
     if (!first_is_continued()) return;
     const auto holder = static_cast<std::size_t>(first_holder(mine_.first));
     const bool is_its_first = of_ranks_[holder].first == mine_.first;
-    const T value = is_its_first ? of_ranks[holder].first : of_ranks[holder].last;
-    queue_copy(context_.exec, values.data(), &value, sizeof(T));
+    put(is_its_first ? of_ranks[holder].first : of_ranks[holder].last, values.data());
   }
 
  private:
@@ -277,6 +254,19 @@ class SpanningRuns {
     T first;
     T last;
   };
+
+  template <class T>
+  Pair<T> ends_of(Span<T> values) const {
+    if (values.empty()) return {};
+    const auto at = [&](Index run) {
+      return to_host(context_.exec, Span<const T>(values.subspan(run, 1))).front();
+    };
+    return {at(0), at(values.size() - 1)};
+  }
+  template <class T>
+  void put(const T& value, T* to) const {
+    queue_copy(context_.exec, to, &value, sizeof(T));
+  }
 
   /// The lowest rank that has the key.
   int first_holder(Index key) const {

@@ -81,7 +81,7 @@ void GroupParts::find_parts(const MemberRuns& members, Index num_groups_total) {
   offset_ = offsets_of_runs(exec, start, members.keys.size());
   Buffer<std::uint64_t> key(exec, start.size(), "parts of groups");
   kernels::on(exec, [&](const auto& e) {
-    kernels::gather_keys(e, members.keys, start.span(), key.span());
+    kernels::gather(e, column_view(members.keys), start.span(), key.data());
   });
   if (context_.comm.size() > 1) {
     to_rows_ =
@@ -170,26 +170,17 @@ struct Summation {
     return parts.references(std::move(pos), length);
   }
 
-  /// About the centre: the references become those.
-  void add_moments(Span<const HaloReference> of_parts, Buffer<HaloReference>& about,
-                   Buffer<HaloProperties>& properties) const {
-    Buffer<kernels::Moments> sums(context.exec, parts.num(), "sums over groups");
+  /// What follows from Moments or Spreads. With Moments the references come to be the centres.
+  template <class Sum>
+  void add(Span<const HaloReference> of_parts, Buffer<HaloReference>& about,
+           Buffer<HaloProperties>& properties) const {
+    Buffer<Sum> sums(context.exec, parts.num(), "sums over groups");
     kernels::on(context.exec,
-                [&](const auto& e) { kernels::sum_moments(e, members, of_parts, sums.span()); });
+                [&](const auto& e) { kernels::sum_members(e, members, of_parts, sums.span()); });
     sums = parts.add(std::move(sums));
     kernels::on(context.exec, [&](const auto& e) {
-      kernels::finish_moments(e, members.halo, sums.span(), about.span(), properties.span());
-    });
-  }
-
-  void add_spreads(Span<const HaloReference> of_parts, const Buffer<HaloReference>& about,
-                   Buffer<HaloProperties>& properties) const {
-    Buffer<kernels::Spreads> sums(context.exec, parts.num(), "sums over groups");
-    kernels::on(context.exec,
-                [&](const auto& e) { kernels::sum_spreads(e, members, of_parts, sums.span()); });
-    sums = parts.add(std::move(sums));
-    kernels::on(context.exec, [&](const auto& e) {
-      kernels::finish_spreads(e, members.halo, sums.span(), about.span(), properties.span());
+      kernels::finish_sums(e, members.halo, Span<const Sum>(sums.span()), about.span(),
+                           properties.span());
     });
   }
 
@@ -220,11 +211,11 @@ GroupSums sum_properties(const Context& context, const GroupMembers<Real>& membe
   Buffer<HaloReference> about = sums.find_references(catalogue.length);
   result.properties = Buffer<HaloProperties>(exec, parts.num_rows(), "group properties");
   Buffer<HaloReference> of_parts = parts.spread(about);
-  sums.add_moments(of_parts.span(), about, result.properties);
+  sums.template add<kernels::Moments>(of_parts.span(), about, result.properties);
   result.only_type = members.only_type;
   if (!members.only_type) result.types = sums.add_types(of_parts.span(), catalogue.num_types);
   of_parts = parts.spread(about);
-  sums.add_spreads(of_parts.span(), about, result.properties);
+  sums.template add<kernels::Spreads>(of_parts.span(), about, result.properties);
   return result;
 }
 

@@ -2,7 +2,9 @@
 /// one.
 #pragma once
 
+#include <bit>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -16,11 +18,34 @@
 
 namespace zhalo {
 
-/// Bits of a double: the same on all ranks if the numbers are.
-Index bits_of(double value);
+/// Appends numbers that are the same on all ranks if the value is: a number, an enumerator, a text,
+/// an optional number, or several of these.
+template <class T>
+void append_numbers(std::vector<Index>& numbers, const T& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    numbers.push_back(std::bit_cast<Index>(static_cast<double>(value)));
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    numbers.push_back(static_cast<Index>(value));
+  } else if constexpr (requires { value.value_or(0); }) {
+    append_numbers(numbers, value.has_value());
+    append_numbers(numbers, value.value_or(0));
+  } else {
+    append_numbers(numbers, std::size(value));
+    for (const auto& one : value) append_numbers(numbers, one);
+  }
+}
+template <class T, int N>
+void append_numbers(std::vector<Index>& numbers, const Vec<T, N>& value) {
+  for (const T& one : value.at) append_numbers(numbers, one);
+}
 
-/// Appends a text, as numbers.
-void append_text(std::vector<Index>& numbers, std::string_view text);
+/// Of several values.
+template <class... T>
+std::vector<Index> numbers_of(const T&... values) {
+  std::vector<Index> numbers;
+  (append_numbers(numbers, values), ...);
+  return numbers;
+}
 
 /// Whether the numbers are the same on all ranks. Collective.
 bool are_equal(const Communicator& comm, const std::vector<Index>& numbers);

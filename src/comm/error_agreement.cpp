@@ -21,13 +21,6 @@
 
 namespace zhalo {
 
-Index bits_of(double value) { return std::bit_cast<Index>(value); }
-
-void append_text(std::vector<Index>& numbers, std::string_view text) {
-  numbers.push_back(static_cast<Index>(text.size()));
-  for (const char letter : text) numbers.push_back(static_cast<unsigned char>(letter));
-}
-
 bool are_equal(const Communicator& comm, const std::vector<Index>& numbers) {
   // FNV-1a: equal numbers have equal digests, and different ones hardly ever.
   std::uint64_t digest = 14695981039346656037U;

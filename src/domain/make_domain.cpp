@@ -73,7 +73,7 @@ std::vector<Index> count_before(const Exec& exec, Span<const LocalIndex> order, 
   Buffer<LocalIndex> is_one(exec, order.size(), "one of several species");
   Buffer<Index> before(exec, order.size() + 1, "one of several species");
   kernels::on(exec, [&](const auto& e) {
-    kernels::clear(e, is_one.span());
+    kernels::fill(e, is_one.span(), LocalIndex{0});
     kernels::fill(e, is_one.span().subspan(elements.first, elements.count), LocalIndex{1});
     kernels::accumulate_weights(e, {is_one.data()}, order, before.span());
   });
@@ -192,7 +192,7 @@ void ensure_global_index(DomainState<Real>& state, int species) {
   if (particles.global_index.size() == particles.num()) return;
   particles.global_index = Buffer<Index>(exec, particles.num(), "global indices");
   kernels::on(exec, [&](const auto& e) {
-    kernels::make_global(e, particles.redistribution.sent(), 0, particles.global_index.span());
+    kernels::shift(e, particles.redistribution.sent(), 0, particles.global_index.span());
   });
 }
 

@@ -231,17 +231,16 @@ void validate_arrays(const ColumnView& from, const ColumnView& to) {
            "another array)");
 }
 
-void append_layout(std::vector<Index>& numbers, const BoxLayout& layout) {
-  for (int axis = 0; axis < 3; ++axis)
-    numbers.insert(numbers.end(),
-                   {layout.index_box.lo[axis], layout.index_box.hi[axis], layout.stride[axis]});
-}
-
 void validate_layouts(const Communicator& comm, const FieldLayout& from, const FieldLayout& to,
                       Index element_size) {
   std::vector<Index> numbers{element_size};
-  for (const BoxLayout& layout : from.layout) append_layout(numbers, layout);
-  for (const BoxLayout& layout : to.layout) append_layout(numbers, layout);
+  for (const FieldLayout& field : {from, to}) {
+    for (const BoxLayout& layout : field.layout) {
+      append_numbers(numbers, layout.index_box.lo);
+      append_numbers(numbers, layout.index_box.hi);
+      append_numbers(numbers, layout.stride);
+    }
+  }
   validate_equal(comm, numbers, "the layouts or the elements of a field that is moved");
 }
 

@@ -147,45 +147,6 @@ template class Fft<std::complex<double>>;
 
 // The tuner.
 
-struct FftTuner::Entry {
-  Grid grid;
-  FftOptions options;
-  std::size_t element_size = 0;
-  Spectrum spectrum = Spectrum::half;
-  std::optional<FftChoice> choice;
-
-  bool answers(const Entry& wanted) const {
-    return grid == wanted.grid && options == wanted.options &&
-           element_size == wanted.element_size && spectrum == wanted.spectrum;
-  }
-  /// What all ranks must ask alike, and whether they know the answer.
-  std::vector<Index> question(bool is_known) const {
-    const Box& box = grid.box;
-    return {grid.num[0],
-            grid.num[1],
-            grid.num[2],
-            bits_of(box.lo[0]),
-            bits_of(box.lo[1]),
-            bits_of(box.lo[2]),
-            bits_of(box.length[0]),
-            bits_of(box.length[1]),
-            bits_of(box.length[2]),
-            box.periodic[0] ? 1 : 0,
-            box.periodic[1] ? 1 : 0,
-            box.periodic[2] ? 1 : 0,
-            box.dimensions,
-            static_cast<Index>(options.norm),
-            options.restore_order ? 1 : 0,
-            options.batch,
-            static_cast<Index>(options.effort),
-            static_cast<Index>(options.node_exchange),
-            options.chunk_bytes,
-            static_cast<Index>(element_size),
-            static_cast<Index>(spectrum),
-            is_known ? 1 : 0};
-  }
-};
-
 namespace {
 
 constexpr std::size_t max_shapes = 12;
@@ -239,7 +200,7 @@ FftTrial try_way(const Context& context, const Decomposition& decomposition,
       comm, [&] { return Buffer<T>(context.exec, size, "field to time Fourier transforms with"); });
   const Span<Real> reals(reinterpret_cast<Real*>(field.data()),
                          size * (Fft<T>::spectrum == Spectrum::half ? 1 : 2));
-  kernels::on(context.exec, [&](const auto& exec) { kernels::clear(exec, reals); });
+  kernels::on(context.exec, [&](const auto& exec) { kernels::fill(exec, reals, Real{0}); });
   FftTrial trial{decomposition, options, comm.max(fft.report().plan_seconds),
                  std::numeric_limits<double>::infinity()};
   for (int repetition = 0; repetition <= repetitions; ++repetition) {
@@ -253,42 +214,35 @@ FftTrial try_way(const Context& context, const Decomposition& decomposition,
   return trial;
 }
 
-/// Those of what can be tried: one that needs more memory than there is is left out. Throws the
-/// last error if all are. An error is the same on all ranks.
-template <class T>
-class Trials {
- public:
-  Trials(const Context& context, int repetitions) : context_(context), repetitions_(repetitions) {}
-
-  void add(const Decomposition& decomposition, const FftOptions& options) {
-    try {
-      done_.push_back(together(context_.comm, [&] {
-        return try_way<T>(context_, decomposition, options, repetitions_);
-      }));
-    } catch (const OutOfMemory&) {
-      failed_ = std::current_exception();
-    }
-  }
-
-  std::vector<FftTrial>& done() {
-    if (done_.empty()) std::rethrow_exception(failed_);
-    return done_;
-  }
-
- private:
-  const Context& context_;
-  int repetitions_;
-  std::vector<FftTrial> done_;
-  std::exception_ptr failed_;
-};
-
-void validate_question(const Communicator& comm, const std::vector<Index>& question) {
-  validate(are_equal(comm, question),
-           "ranks ask a tuner different questions; ask for the same grid, type and options on all "
-           "ranks, in the same order");
-}
-
 bool is_faster(const FftTrial& a, const FftTrial& b) { return a.seconds < b.seconds; }
+
+/// Of the shapes of a grid, and of the ways to exchange in the fastest one. What needs more memory
+/// than there is is left out. Throws the last error if all are. An error is the same on all ranks.
+template <class T>
+std::vector<FftTrial> all_trials(const Context& context, const Grid& grid,
+                                 const FftOptions& options, int repetitions) {
+  const Communicator& comm = context.comm;
+  std::vector<FftTrial> trials;
+  std::exception_ptr failed;
+  const auto add = [&](const Decomposition& shape, const FftOptions& way) {
+    try {
+      trials.push_back(
+          together(comm, [&] { return try_way<T>(context, shape, way, repetitions); }));
+    } catch (const OutOfMemory&) {
+      failed = std::current_exception();
+    }
+  };
+  comm.together([&] {
+    const std::vector<Decomposition> shapes =
+        together(comm, [&] { return shapes_to_try(grid, comm.size()); });
+    for (const Decomposition& shape : shapes) add(shape, options);
+    if (trials.empty()) std::rethrow_exception(failed);
+    const Decomposition best_shape =
+        std::min_element(trials.begin(), trials.end(), is_faster)->decomposition;
+    for (const FftOptions& way : ways_to_try(options, comm.size())) add(best_shape, way);
+  });
+  return trials;
+}
 
 const char* name_of(NodeExchange way) {
   switch (way) {
@@ -326,32 +280,25 @@ FftTuner::FftTuner(const Context& context, FftTunerOptions options)
 template <class T>
 const FftChoice& FftTuner::choose(const Grid& grid, const FftOptions& options) {
   const Communicator& comm = context_->comm;
-  const Entry wanted{grid, options, sizeof(T), Fft<T>::spectrum, {}};
-  const auto is_it = [&](const std::shared_ptr<const Entry>& entry) {
-    return entry->answers(wanted);
-  };
-  const auto known = std::find_if(entries_.begin(), entries_.end(), is_it);
-  comm.together([&] { validate_question(comm, wanted.question(known != entries_.end())); });
-  if (known != entries_.end()) return *(*known)->choice;
-  Trials<T> all(*context_, options_.repetitions);
+  const std::vector<Index> question =
+      numbers_of(grid.num, grid.box.lo, grid.box.length, grid.box.periodic, grid.box.dimensions,
+                 options.norm, options.restore_order, options.batch, options.effort,
+                 options.node_exchange, options.chunk_bytes, sizeof(T), Fft<T>::spectrum);
+  const auto known = choices_.find(question);
   comm.together([&] {
-    const std::vector<Decomposition> shapes =
-        together(comm, [&] { return shapes_to_try(grid, comm.size()); });
-    for (const Decomposition& shape : shapes) all.add(shape, options);
-    const Decomposition best_shape =
-        std::min_element(all.done().begin(), all.done().end(), is_faster)->decomposition;
-    for (const FftOptions& way : ways_to_try(options, comm.size())) all.add(best_shape, way);
+    validate(are_equal(comm, numbers_of(question, known != choices_.end())),
+             "ranks ask a tuner different questions; ask for the same grid, type and options on "
+             "all ranks, in the same order");
   });
-  std::vector<FftTrial>& trials = all.done();
+  if (known != choices_.end()) return known->second;
+  std::vector<FftTrial> trials = all_trials<T>(*context_, grid, options, options_.repetitions);
   // The seconds are the slowest rank's, the same numbers on all: so is the order.
   std::stable_sort(trials.begin(), trials.end(), is_faster);
-  auto entry = std::make_shared<Entry>(wanted);
-  entry->choice.emplace(FftChoice{trials[0].decomposition, trials[0].options, trials});
-  entries_.push_back(entry);
+  const FftChoice choice{trials[0].decomposition, trials[0].options, trials};
   comm.together([&] {
-    if (comm.rank() == 0) options_.print(entry->choice->describe());
+    if (comm.rank() == 0) options_.print(choice.describe());
   });
-  return *entry->choice;
+  return choices_.emplace(question, choice).first->second;
 }
 
 template const FftChoice& FftTuner::choose<float>(const Grid&, const FftOptions&);

@@ -23,23 +23,6 @@ constexpr Index alignment = 64;
 
 Index aligned(Index bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// What all ranks must agree on.
-std::vector<Index> agreement_of(const Decomposition& decomposition, const FftOptions& options,
-                                Index type) {
-  const GridIndex& num = decomposition.grid().num;
-  return {type,
-          num[0],
-          num[1],
-          num[2],
-          decomposition.shape()[0],
-          static_cast<Index>(options.norm),
-          options.restore_order ? 1 : 0,
-          options.batch,
-          static_cast<Index>(options.effort),
-          static_cast<Index>(options.node_exchange),
-          options.chunk_bytes};
-}
-
 void validate_case(const Context& context, const Decomposition& decomposition,
                    const FftOptions& options) {
   validate(decomposition.num_ranks() == context.comm.size(),
@@ -101,7 +84,10 @@ void FftPlan<T>::agree() {
   comm.together([&] { validate_case(*context_, decomposition_, options_); });
   const Index type =
       static_cast<Index>(sizeof(Real)) * (Fft<T>::spectrum == Spectrum::half ? 1 : -1);
-  validate_equal(comm, agreement_of(decomposition_, options_, type),
+  validate_equal(comm,
+                 numbers_of(type, decomposition_.grid().num, decomposition_.shape(), options_.norm,
+                            options_.restore_order, options_.batch, options_.effort,
+                            options_.node_exchange, options_.chunk_bytes),
                  "type, grid, decomposition and options of a Fourier transform");
   // Some ranks may compute on devices, others not.
   const bool on_device = std::holds_alternative<Cuda>(context_->exec);

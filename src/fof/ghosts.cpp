@@ -8,6 +8,7 @@
 
 #include "kernels/on.hpp"
 #include "src/comm/exchange.hpp"
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 #include "src/domain/redistribution.hpp"
 #include "src/tree/tree.hpp"
@@ -313,9 +314,6 @@ CrossingEdges link_across_ranks(const Context& context, LinkedSets<Real>& partic
   return share_edges(context, particles, edges);
 }
 
-template CrossingEdges link_across_ranks(const Context&, LinkedSets<float>&, const FofOptions&,
-                                         FofStatistics&);
-template CrossingEdges link_across_ranks(const Context&, LinkedSets<double>&, const FofOptions&,
-                                         FofStatistics&);
+ZHALO_FOR_REALS(link_across_ranks);
 
 }  // namespace zhalo

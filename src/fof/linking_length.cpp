@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 
 namespace zhalo {
@@ -104,13 +105,9 @@ double equivalent_link(const DomainState<Real>& domain, double linking_length) {
   return std::min(linking_length, std::max(1.001 * diagonal, unit));
 }
 
-template void set_lengths(kernels::FofView<float>&, const Box&, double, double);
-template void set_lengths(kernels::FofView<double>&, const Box&, double, double);
-template double scale_for<float>(double, const Box&, const Extent&);
-template double scale_for<double>(double, const Box&, const Extent&);
-template void validate_scale<float>(double, double);
-template void validate_scale<double>(double, double);
-template double equivalent_link(const DomainState<float>&, double);
-template double equivalent_link(const DomainState<double>&, double);
+ZHALO_FOR_REALS(set_lengths);
+ZHALO_FOR_REALS(scale_for);
+ZHALO_FOR_REALS(validate_scale);
+ZHALO_FOR_REALS(equivalent_link);
 
 }  // namespace zhalo

@@ -156,12 +156,6 @@ class Derivatives {
   FieldTransform<T> transform_;
 };
 
-/// Runs one of the kernels where the context computes.
-template <class Kernel>
-void on_exec(const Context& context, const Kernel& kernel) {
-  kernels::on(context.exec, [&](const auto& e) { kernel(e); });
-}
-
 /// -phi1, whose gradient is the first-order displacement.
 template <class T>
 Modes<T> first_potential(const Context& context, const Modes<T>& linear) {
@@ -183,17 +177,17 @@ Modes<T> second_potential(const Context& context, Derivatives<T>& at_cells, cons
     const auto constant = [](const Field<T>& field) { return field.span(); };
     at_cells.derive(first, std::array{0, 0}, a);
     at_cells.derive(first, std::array{1, 1}, b);
-    on_exec(context, [&](const auto& e) {
+    kernels::on(context.exec, [&](const auto& e) {
       kernels::multiply(e, constant(a), constant(b), source.span());
       kernels::add_values(e, constant(b), a.span());
     });
     at_cells.derive(first, std::array{2, 2}, b);
-    on_exec(context, [&](const auto& e) {
+    kernels::on(context.exec, [&](const auto& e) {
       kernels::add_product(e, constant(a), constant(b), T{1}, source.span());
     });
     for (const auto& mixed : {std::array{1, 0}, std::array{2, 0}, std::array{2, 1}}) {
       at_cells.derive(first, mixed, a);
-      on_exec(context, [&](const auto& e) {
+      kernels::on(context.exec, [&](const auto& e) {
         kernels::add_product(e, constant(a), constant(a), T{-1}, source.span());
       });
     }
@@ -234,7 +228,7 @@ LptParticles<T> make_particles(const Context& context, const Decomposition& deco
         Buffer<T>(context.exec, cells.size(), "velocities of initial conditions");
   }
   particles.id = Buffer<std::uint64_t>(context.exec, cells.size(), "ids of initial conditions");
-  on_exec(context, [&](const auto& e) {
+  kernels::on(context.exec, [&](const auto& e) {
     kernels::number_cells(e, block_of(cells), decomposition.grid().num, particles.id.span());
   });
   return particles;
@@ -281,7 +275,7 @@ LptParticles<T> displace_cells(const Context& context, const Modes<T>& linear,
     displaced.second = second_field ? second_field->span().data() : nullptr;
     displaced.pos = particles.pos[static_cast<std::size_t>(axis)].data();
     displaced.velocity = particles.velocity[static_cast<std::size_t>(axis)].data();
-    on_exec(context, [&](const auto& e) { kernels::displace_axis(e, displaced); });
+    kernels::on(context.exec, [&](const auto& e) { kernels::displace_axis(e, displaced); });
   }
   return particles;
 }
@@ -299,11 +293,10 @@ LptParticles<T> displace(const Context& context, const Modes<T>& linear,
     validate(std::isfinite(options.velocity_unit) && options.velocity_unit > 0,
              "the unit of velocity of a displacement is {} (must be positive and finite)",
              options.velocity_unit);
-    validate_equal(
-        context.comm,
-        {options.order, bits_of(options.scale_factor), bits_of(options.expansion.omega_matter),
-         bits_of(options.expansion.omega_lambda), bits_of(options.velocity_unit)},
-        "the options of a displacement");
+    validate_equal(context.comm,
+                   numbers_of(options.order, options.scale_factor, options.expansion.omega_matter,
+                              options.expansion.omega_lambda, options.velocity_unit),
+                   "the options of a displacement");
     const GridIndex num = linear.decomposition().grid().num;
     const DeviceMemoryScope memory(
         context,

@@ -33,7 +33,7 @@ Buffer<Index> count_within_of(const Context& context, const KnnTargets<Real>& ta
       lists.put(lists.rows().count.data(), static_cast<Index>(sizeof(LocalIndex)), counts.data());
     Buffer<Index> result(context.exec, counts.size(), "counts of neighbours");
     kernels::on(context.exec, [&](const auto& e) {
-      kernels::make_global(e, Span<const LocalIndex>(counts.span()), 0, result.span());
+      kernels::shift(e, Span<const LocalIndex>(counts.span()), 0, result.span());
     });
     synchronise(context.exec);
     return result;
@@ -196,15 +196,13 @@ void validate_output(const Communicator& comm, const KnnOutput& output) {
     validate_enumerator(wanted.quantity, Quantity::velocity_dispersion, "a quantity of neighbours");
     validate_enumerator(wanted.kernel, SphKernel::wendland_c4, "the kernel of a density");
   }
-  const auto word = Index{output.distances ? 1 : 0} + (output.indices ? 2 : 0) +
-                    (output.locations ? 4 : 0) + (output.order == RowOrder::domain ? 8 : 0);
-  validate(are_equal(comm, {word}),
+  validate(are_equal(comm, numbers_of(output.distances, output.indices, output.locations,
+                                      output.order == RowOrder::domain)),
            "the ranks do not want the same results; give all ranks the same");
   std::vector<Index> quantities;
   for (const QuantityOptions& wanted : output.quantities) {
-    for (const Index number :
-         {static_cast<Index>(wanted.quantity), static_cast<Index>(wanted.kernel)})
-      quantities.push_back(number);
+    append_numbers(quantities, wanted.quantity);
+    append_numbers(quantities, wanted.kernel);
   }
   validate(are_equal(comm, quantities),
            "the ranks do not want the same quantities; give all ranks the same");

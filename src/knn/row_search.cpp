@@ -169,7 +169,7 @@ void RowSearch<Real>::make_room(Index num_neighbours) {
 template <class Real>
 void RowSearch<Real>::clear_counts() {
   kernels::on(context_.exec, [&](const auto& e) {
-    kernels::clear(e, count_.span().subspan(0, chunk_.num_queries));
+    kernels::fill(e, count_.span().subspan(0, chunk_.num_queries), LocalIndex{0});
   });
 }
 

@@ -43,8 +43,7 @@ DensityModes<T> make_density_modes(const Context& context, const Decomposition& 
   // First, because a box of two dimensions is not periodic along z either.
   validate_mesh(context.comm, decomposition, particles.dimensions);
   validate_periodic(decomposition.grid(), "the modes of a density are asked for");
-  validate_equal(context.comm,
-                 {options.interlaced ? 1 : 0, static_cast<Index>(options.compensation)},
+  validate_equal(context.comm, numbers_of(options.interlaced, options.compensation),
                  "the options of density modes");
   PaintOptions paint_options = options.paint;
   paint_options.values = CellValues::overdensity;

@@ -200,11 +200,11 @@ void validate_ghosts(const Decomposition& decomposition, const Ghosts& ghosts,
 
 void validate_agreed(const Decomposition& decomposition, const Ghosts& ghosts,
                      const Communicator& comm) {
-  std::vector<Index> numbers = numbers_of(decomposition);
-  for (int axis = 0; axis < 3; ++axis)
-    numbers.insert(numbers.end(), {ghosts.below[axis], ghosts.above[axis],
-                                   ghosts.periodic[axis] ? Index{1} : Index{0}});
-  validate_equal(comm, numbers, "the decomposition or the ghosts of a field");
+  const Grid& grid = decomposition.grid();
+  validate_equal(comm,
+                 numbers_of(decomposition.shape(), grid.num, grid.box.lo, grid.box.length,
+                            grid.box.periodic, ghosts.below, ghosts.above, ghosts.periodic),
+                 "the decomposition or the ghosts of a field");
 }
 
 /// A list for each round of the index boxes that are added, index box i by add(list, i).

@@ -14,8 +14,7 @@ template <class T>
 Modes<T> potential_of(const Context& context, const Modes<T>& source,
                       const GravityOptions& options) {
   validate_periodic(source.decomposition().grid(), "potentials are asked for");
-  validate_equal(context.comm,
-                 {static_cast<Index>(options.laplacian), static_cast<Index>(options.derivative)},
+  validate_equal(context.comm, numbers_of(options.laplacian, options.derivative),
                  "the options of potentials and accelerations");
   Modes<T> potential = copy_of(context, source);
   solve_poisson(context, potential, options.laplacian);

@@ -72,16 +72,6 @@ kernels::CellRows cell_rows(const IndexBox& index_box, const BoxLayout& from, co
   return rows;
 }
 
-std::vector<Index> numbers_of(const Decomposition& decomposition) {
-  const Grid& grid = decomposition.grid();
-  std::vector<Index> numbers{decomposition.shape()[0], decomposition.shape()[1]};
-  for (int axis = 0; axis < 3; ++axis)
-    numbers.insert(numbers.end(),
-                   {grid.num[axis], bits_of(grid.box.lo[axis]), bits_of(grid.box.length[axis]),
-                    grid.box.periodic[axis] ? Index{1} : Index{0}});
-  return numbers;
-}
-
 void validate_mesh(const Communicator& comm, const Decomposition& decomposition, int dimensions) {
   const Box& box = decomposition.grid().box;
   validate(dimensions == 3, "particles of {} dimensions on a mesh (must have 3)", dimensions);
@@ -122,11 +112,12 @@ void validate_options(const Communicator& comm, const Decomposition& decompositi
   validate(!has_column(options.weights) || options.column || num == 0,
            "particles are to be painted with the weights of a column, but there is none; set "
            "PaintOptions::column");
-  std::vector<Index> numbers = numbers_of(decomposition);
-  numbers.insert(numbers.end(), {order_of(options.window), static_cast<Index>(options.weights),
-                                 static_cast<Index>(options.values)});
-  for (int axis = 0; axis < 3; ++axis) numbers.push_back(bits_of(options.shift[axis]));
-  validate_equal(comm, numbers, "the options of painting or the decomposition");
+  const Grid& grid = decomposition.grid();
+  validate_equal(
+      comm,
+      numbers_of(decomposition.shape(), grid.num, grid.box.lo, grid.box.length, grid.box.periodic,
+                 options.window, options.weights, options.values, options.shift),
+      "the options of painting or the decomposition");
 }
 
 template <class Real>
@@ -322,7 +313,7 @@ template <class Real>
 Field<Index> Painting<Real>::sum_fixed_weights(const Vec3d& shift) const {
   const Exec& exec = context_.exec;
   Field<Index> sums(context_, decomposition_, assignment_ghosts(decomposition_, options_.window));
-  kernels::on(exec, [&](const auto& e) { kernels::clear(e, sums.span()); });
+  kernels::on(exec, [&](const auto& e) { kernels::fill(e, sums.span(), Index{0}); });
   const kernels::MeshCells cells =
       mesh_cells(decomposition_, context_.comm.rank(), {options_.window, shift}, sums.layout());
   const auto deposit = [&](const RoutedPart<Real>& part) {
@@ -379,7 +370,7 @@ PaintReport paint(const Context& context, const Particles<Real>& particles, Fiel
     const Painting<Real> painting(context, field.decomposition(), particles, options);
     context.comm.together([&] { validate_field(context.comm, field); });
     if (field.layout().size != field.cells().size())  // ghosts become 0
-      kernels::on(context.exec, [&](const auto& e) { kernels::clear(e, field.span()); });
+      kernels::on(context.exec, [&](const auto& e) { kernels::fill(e, field.span(), T{0}); });
     painting.paint(own_cells(field), options.shift);
     return painting.report();
   });

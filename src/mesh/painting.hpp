@@ -44,9 +44,6 @@ kernels::MeshCells mesh_cells(const Decomposition& decomposition, int rank,
 /// The cells of an index box, as rows along z, in two layouts that contain it.
 kernels::CellRows cell_rows(const IndexBox& index_box, const BoxLayout& from, const BoxLayout& to);
 
-/// All that a decomposition is, to be compared over ranks.
-std::vector<Index> numbers_of(const Decomposition& decomposition);
-
 /// InputError unless the grid has cells in a box with lengths, for particles of three dimensions,
 /// and the decomposition is for that many ranks.
 void validate_mesh(const Communicator& comm, const Decomposition& decomposition, int dimensions);

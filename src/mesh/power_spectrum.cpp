@@ -131,23 +131,12 @@ void validate_multipoles(const PowerOptions& options) {
 void validate_agreed(const Communicator& comm, const Decomposition& decomposition,
                      const PowerOptions& options) {
   const BinOptions& bins = options.bins;
-  std::vector<Index> numbers{static_cast<Index>(bins.spacing),
-                             options.multipole_axis,
-                             options.max_multipole,
-                             decomposition.shape()[0],
-                             order_of(options.window),
-                             static_cast<Index>(options.compensation)};
-  const auto add = [&](const std::optional<double>& value) {
-    numbers.insert(numbers.end(), {value ? 1 : 0, std::bit_cast<Index>(value.value_or(0))});
-  };
-  for (const std::optional<double>& value :
-       {bins.k_min, bins.k_max, bins.width, std::optional<double>(bins.per_decade)})
-    add(value);
-  for (int axis = 0; axis < 3; ++axis) {
-    numbers.push_back(decomposition.grid().num[axis]);
-    add(decomposition.grid().box.length[axis]);
-  }
-  validate_equal(comm, numbers, "the options of a power spectrum, or the grid,");
+  validate_equal(comm,
+                 numbers_of(bins.spacing, bins.k_min, bins.k_max, bins.width, bins.per_decade,
+                            options.multipole_axis, options.max_multipole, options.window,
+                            options.compensation, decomposition.shape(), decomposition.grid().num,
+                            decomposition.grid().box.length),
+                 "the options of a power spectrum, or the grid,");
 }
 
 /// The unit of wave numbers, the axis that multipoles are about, and what multiplies modes.

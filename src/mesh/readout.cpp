@@ -26,9 +26,11 @@ void validate_fields(const Communicator& comm, const std::vector<const Field<T>*
   comm.together([&] {
     for (const Field<T>* field : fields) validate_field(comm, *field);
   });
-  std::vector<Index> numbers = numbers_of(decomposition);
-  numbers.insert(numbers.end(), {static_cast<Index>(fields.size()), order_of(window)});
-  validate_equal(comm, numbers, "the fields that are read, or the window");
+  const Grid& grid = decomposition.grid();
+  validate_equal(comm,
+                 numbers_of(decomposition.shape(), grid.num, grid.box.lo, grid.box.length,
+                            grid.box.periodic, fields.size(), window),
+                 "the fields that are read, or the window");
 }
 
 /// The own cells of a field in a new one with the ghosts that clouds need.

@@ -3,6 +3,7 @@
 
 #include <complex>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -191,10 +192,9 @@ class FftTuner {
   const FftChoice& choose(const Grid& grid, const FftOptions& options = {});
 
  private:
-  struct Entry;
   const Context* context_;
   FftTunerOptions options_;
-  std::vector<std::shared_ptr<const Entry>> entries_;
+  std::map<std::vector<Index>, FftChoice> choices_;  ///< by what was asked, as numbers
 };
 
 }  // namespace zhalo

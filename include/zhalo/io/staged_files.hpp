@@ -48,7 +48,7 @@ class StagedFiles {
   StagedFiles(const Communicator& comm, std::string directory,
               Writers writers = Writers::all_ranks);
   ~StagedFiles();
-  StagedFiles(StagedFiles&&) noexcept;
+  StagedFiles(StagedFiles&&) noexcept = default;
   StagedFiles& operator=(StagedFiles&&) = delete;
   StagedFiles(const StagedFiles&) = delete;
   StagedFiles& operator=(const StagedFiles&) = delete;

@@ -266,46 +266,26 @@ struct ReducedSearch {
   const Box& box;
   NeighbourSearch search;
 
-  /// Writes the results to memory of the caller (of the Exec): one element per query of this rank,
-  /// in the order of NeighbourLists::put(). InputError for another number of elements. Collective.
-  template <class Functor, class... Columns>
-  KnnStatistics into(Span<typename Reduction<Functor, Columns...>::template Result<Real>> result,
-                     const Reduction<Functor, Columns...>& whole) {
-    return together(context.comm, [&] {
-      if (result.size() != targets.num_queries())
-        throw InputError("the memory for reduced values must have one element for each query");
-      return reduce(result, whole);
-    });
-  }
-
+  /// One element per query of this rank, in the order of NeighbourLists::put(). Collective.
   template <class Functor, class... Columns>
   auto run(const Reduction<Functor, Columns...>& whole) {
     using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
     return together(context.comm, [&] {
       Buffer<Result> result(context.exec, targets.num_queries(), "reduced neighbours");
-      reduce(result.span(), whole);
+      add_columns(search, targets.num_particles(), whole);
+      const PhaseTimer timer(context, "reduce");
+      NeighbourLists<Real> lists(context, targets, box, search);
+      while (lists.queue_next()) {
+        const NeighbourRows<Real> rows = lists.rows();
+        Buffer<Result> values(context.exec, rows.num, "reduced values");
+        for_each(
+            context.exec, rows.num,
+            ReduceRow<Real, Functor, Result, Columns...>{
+                {whole.functor}, rows, search_columns<Real, Columns...>(lists), values.span()});
+        lists.put(values.data(), static_cast<Index>(sizeof(Result)), result.data());
+      }
       return result;
     });
-  }
-
- private:
-  template <class Functor, class... Columns>
-  KnnStatistics reduce(Span<typename Reduction<Functor, Columns...>::template Result<Real>> result,
-                       const Reduction<Functor, Columns...>& whole) {
-    using Result = typename Reduction<Functor, Columns...>::template Result<Real>;
-    add_columns(search, targets.num_particles(), whole);
-    const PhaseTimer timer(context, "reduce");
-    NeighbourLists<Real> lists(context, targets, box, search);
-    while (lists.queue_next()) {
-      Buffer<Result> values(context.exec, lists.rows().num, "reduced values");
-      for_each(context.exec, lists.rows().num,
-               ReduceRow<Real, Functor, Result, Columns...>{{whole.functor},
-                                                            lists.rows(),
-                                                            search_columns<Real, Columns...>(lists),
-                                                            values.span()});
-      lists.put(values.data(), static_cast<Index>(sizeof(Result)), result.data());
-    }
-    return lists.statistics();
   }
 };
 

@@ -155,7 +155,7 @@ void add_parts(const E& exec, Span<const Index> offset, Span<const Sum> parts, I
   for_each(exec, sums.size(), AddParts<Sum>{offset, parts, width, sums});
 }
 
-template <class Sum, class E, class Real>
+template <class E, class Real, class Sum>
 void sum_members(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
                  Span<Sum> sums) {
   const Index num_blocks = members.blocks.part.size();
@@ -165,18 +165,6 @@ void sum_members(const E& exec, const MembersView<Real>& members, Span<const Hal
   Buffer<Sum> of_blocks(exec, num_blocks, "sums over groups");
   sum_blocks(exec, SumBlock<Real, Sum>{{members}, about, of_blocks.span()});
   add_parts(exec, members.blocks.first_block, Span<const Sum>(of_blocks.span()), 1, sums);
-}
-
-template <class E, class Real>
-void sum_moments(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
-                 Span<Moments> sums) {
-  sum_members(exec, members, about, sums);
-}
-
-template <class E, class Real>
-void sum_spreads(const E& exec, const MembersView<Real>& members, Span<const HaloReference> about,
-                 Span<Spreads> sums) {
-  sum_members(exec, members, about, sums);
 }
 
 /// Members and mass of each type in one block.
@@ -271,40 +259,28 @@ void spread_references(const E& exec, Span<const Index> offset, Span<const HaloR
   for_each(exec, of_groups.size(), SpreadReference{offset, of_groups, of_parts});
 }
 
-struct FinishMoments {
+template <class Sum>
+struct FinishSum {
   HaloFrame halo;
-  Span<const Moments> sums;
+  Span<const Sum> sums;
   Span<HaloReference> about;
   Span<HaloProperties> properties;
 
   ZHALO_HD void operator()(Index g) const { sums[g].finish(halo, about[g], properties[g]); }
 };
 
-template <class E>
-void finish_moments(const E& exec, const HaloFrame& halo, Span<const Moments> sums,
-                    Span<HaloReference> about, Span<HaloProperties> properties) {
-  for_each(exec, sums.size(), FinishMoments{halo, sums, about, properties});
-}
-
-struct FinishSpreads {
-  HaloFrame halo;
-  Span<const Spreads> sums;
-  Span<const HaloReference> about;
-  Span<HaloProperties> properties;
-
-  ZHALO_HD void operator()(Index g) const { sums[g].finish(halo, about[g], properties[g]); }
-};
-
-template <class E>
-void finish_spreads(const E& exec, const HaloFrame& halo, Span<const Spreads> sums,
-                    Span<const HaloReference> about, Span<HaloProperties> properties) {
-  for_each(exec, sums.size(), FinishSpreads{halo, sums, about, properties});
+template <class E, class Sum>
+void finish_sums(const E& exec, const HaloFrame& halo, Span<const Sum> sums,
+                 Span<HaloReference> about, Span<HaloProperties> properties) {
+  for_each(exec, sums.size(), FinishSum<Sum>{halo, sums, about, properties});
 }
 
 ZHALO_INSTANTIATE(make_blocks);
 ZHALO_INSTANTIATE_REALS(first_positions);
-ZHALO_INSTANTIATE_REALS(sum_moments);
-ZHALO_INSTANTIATE_REALS(sum_spreads);
+ZHALO_INSTANTIATE(sum_members, float, Moments);
+ZHALO_INSTANTIATE(sum_members, double, Moments);
+ZHALO_INSTANTIATE(sum_members, float, Spreads);
+ZHALO_INSTANTIATE(sum_members, double, Spreads);
 ZHALO_INSTANTIATE_REALS(sum_types);
 ZHALO_INSTANTIATE(find_rows);
 ZHALO_INSTANTIATE(make_offsets);
@@ -313,7 +289,7 @@ ZHALO_INSTANTIATE(add_parts, Spreads);
 ZHALO_INSTANTIATE(add_parts, TypeSum);
 ZHALO_INSTANTIATE(make_references);
 ZHALO_INSTANTIATE(spread_references);
-ZHALO_INSTANTIATE(finish_moments);
-ZHALO_INSTANTIATE(finish_spreads);
+ZHALO_INSTANTIATE(finish_sums, Moments);
+ZHALO_INSTANTIATE(finish_sums, Spreads);
 
 }  // namespace zhalo::kernels

@@ -118,16 +118,17 @@ Buffer<LocalIndex> select_elsewhere(const E& exec, const NeighboursOnRanks& neig
   return select(exec, neighbours.neighbour.size(), IsElsewhere{neighbours});
 }
 
+template <class T>
 struct IsLarge {
-  Span<const LocalIndex> counts;
+  Span<const T> counts;
   Index min_members;
 
   ZHALO_HD bool operator()(Index i) const { return Index{counts[i]} >= min_members; }
 };
 
-template <class E>
-Buffer<LocalIndex> select_groups(const E& exec, Span<const LocalIndex> counts, Index min_members) {
-  return select(exec, counts.size(), IsLarge{counts, min_members});
+template <class E, class T>
+Buffer<LocalIndex> select_groups(const E& exec, Span<const T> counts, Index min_members) {
+  return select(exec, counts.size(), IsLarge<T>{counts, min_members});
 }
 
 struct MakeSizeKey {
@@ -251,18 +252,6 @@ void make_member_keys(const E& exec, Span<const Index> group_of, Span<const Loca
   for_each(exec, members.size(), MakeMemberKey{group_of, members, first_of_species, keys});
 }
 
-struct IsLong {
-  Span<const Index> lengths;
-  Index min_length;
-
-  ZHALO_HD bool operator()(Index i) const { return lengths[i] >= min_length; }
-};
-
-template <class E>
-Buffer<LocalIndex> select_long(const E& exec, Span<const Index> lengths, Index min_length) {
-  return select(exec, lengths.size(), IsLong{lengths, min_length});
-}
-
 struct MakeLengthKey {
   Span<const Index> lengths;
   Index longest;
@@ -298,19 +287,6 @@ void find_origins_of_members(const E& exec, const OriginsOfSpecies& origins,
   for_each(exec, to.size(), FindOriginOfMember{origins, members, to});
 }
 
-struct Shift {
-  Span<const Index> from;
-  Index by;
-  Span<Index> to;
-
-  ZHALO_HD void operator()(Index i) const { to[i] = from[i] + by; }
-};
-
-template <class E>
-void shift(const E& exec, Span<const Index> from, Index by, Span<Index> to) {
-  for_each(exec, to.size(), Shift{from, by, to});
-}
-
 struct HashMember {
   Span<const Index> members;
   Index first;
@@ -339,7 +315,8 @@ ZHALO_INSTANTIATE(count_members, LocalIndex);
 ZHALO_INSTANTIATE(take_labels);
 ZHALO_INSTANTIATE(take_roots);
 ZHALO_INSTANTIATE(select_elsewhere);
-ZHALO_INSTANTIATE(select_groups);
+ZHALO_INSTANTIATE(select_groups, Index);
+ZHALO_INSTANTIATE(select_groups, LocalIndex);
 ZHALO_INSTANTIATE(make_size_keys);
 ZHALO_INSTANTIATE(number_rows);
 ZHALO_INSTANTIATE(assign_groups, Index);
@@ -347,10 +324,8 @@ ZHALO_INSTANTIATE(assign_groups, LocalIndex);
 ZHALO_INSTANTIATE(renumber_groups);
 ZHALO_INSTANTIATE(select_members);
 ZHALO_INSTANTIATE(make_member_keys);
-ZHALO_INSTANTIATE(select_long);
 ZHALO_INSTANTIATE(make_length_keys);
 ZHALO_INSTANTIATE(find_origins_of_members);
-ZHALO_INSTANTIATE(shift);
 ZHALO_INSTANTIATE(hash_members);
 
 }  // namespace zhalo::kernels

@@ -207,11 +207,6 @@ struct MarkLeaves {
   }
 };
 
-struct ForgetMark {
-  Span<std::uint8_t> marks;
-  ZHALO_HD void operator()(Index i) const { marks[i] = 0; }
-};
-
 /// Counts the particles of marked leaves or, after a scan, writes their places.
 template <class Real>
 struct ListMarked {
@@ -236,7 +231,7 @@ Buffer<LocalIndex> select_in_balls(const E& exec, const BallsView<Real>& view) {
   const Index num_leaves = view.tree.level_size[0];
   Buffer<std::uint8_t> marks(exec, num_leaves, "leaves to send");
   Buffer<Index> counts(exec, num_leaves, "leaves to send");
-  for_each(exec, num_leaves, ForgetMark{marks.span()});
+  fill(exec, marks.span(), std::uint8_t{0});
   for_each(exec, view.balls.size(), MarkLeaves<Real>{view, marks.span()});
   const Span<const std::uint8_t> marked = marks.span();
   for_each(exec, num_leaves, ListMarked<Real>{view.tree, marked, counts.span(), {}});

@@ -283,7 +283,7 @@ Index paint_by_sums(const E& exec, const PaintInput<Real>& painted, const MeshCe
     rows.to_stride[axis] = to.stride[axis];
   }
   Buffer<Index> sums(exec, rows.num[0] * rows.num[1] * rows.num[2], "sums of cells");
-  clear(exec, sums.span());
+  fill(exec, sums.span(), Index{0});
   deposit(exec, painted, cells, sums.span());
   return write_fixed_weights(exec, rows, sums.data(), to.first, to.map);
 }

@@ -13,20 +13,8 @@ namespace zhalo::kernels {
 
 // Elements of columns: numbered, filled, gathered, scattered; and where received ones came from.
 
-template <class Real>
-struct Clear {
-  Span<Real> values;
-
-  ZHALO_HD void operator()(Index i) const { values[i] = 0; }
-};
-
-template <class E, class Real>
-void clear(const E& exec, Span<Real> values) {
-  for_each(exec, values.size(), Clear<Real>{values});
-}
-
 template <class T>
-struct FillIndices {
+struct Fill {
   Span<T> to;
   T value;
 
@@ -35,7 +23,7 @@ struct FillIndices {
 
 template <class E, class T>
 void fill(const E& exec, Span<T> to, T value) {
-  for_each(exec, to.size(), FillIndices<T>{to, value});
+  for_each(exec, to.size(), Fill<T>{to, value});
 }
 
 template <class T>
@@ -63,18 +51,18 @@ void scatter_numbers(const E& exec, Span<const LocalIndex> at, Index first, Span
   for_each(exec, at.size(), ScatterNumber{at, first, to});
 }
 
-struct MakeGlobal {
-  Span<const LocalIndex> local;
-  Index first_index;
-  Span<Index> indices;
+template <class T>
+struct Shift {
+  Span<const T> from;
+  Index by;
+  Span<Index> to;
 
-  ZHALO_HD void operator()(Index i) const { indices[i] = first_index + local[i]; }
+  ZHALO_HD void operator()(Index i) const { to[i] = from[i] + by; }
 };
 
-template <class E>
-void make_global(const E& exec, Span<const LocalIndex> local, Index first_index,
-                 Span<Index> indices) {
-  for_each(exec, local.size(), MakeGlobal{local, first_index, indices});
+template <class E, class T>
+void shift(const E& exec, Span<const T> from, Index by, Span<Index> to) {
+  for_each(exec, to.size(), Shift<T>{from, by, to});
 }
 
 struct NumberLocation {
@@ -170,16 +158,15 @@ void find_origins(const E& exec, const SourcesView& sources, Span<const LocalInd
   for_each(exec, origins.index.size(), FindOrigin{sources, order, global_index, origins});
 }
 
-ZHALO_INSTANTIATE(clear, float);
-ZHALO_INSTANTIATE(clear, double);
-ZHALO_INSTANTIATE(clear, Index);
-ZHALO_INSTANTIATE(clear, LocalIndex);
-ZHALO_INSTANTIATE(fill, LocalIndex);
+ZHALO_INSTANTIATE_REALS(fill);
 ZHALO_INSTANTIATE(fill, Index);
+ZHALO_INSTANTIATE(fill, LocalIndex);
+ZHALO_INSTANTIATE(fill, std::uint8_t);
 ZHALO_INSTANTIATE(number, LocalIndex);
 ZHALO_INSTANTIATE(number, Index);
 ZHALO_INSTANTIATE(scatter_numbers);
-ZHALO_INSTANTIATE(make_global);
+ZHALO_INSTANTIATE(shift, Index);
+ZHALO_INSTANTIATE(shift, LocalIndex);
 ZHALO_INSTANTIATE(number_locations);
 ZHALO_INSTANTIATE(gather);
 ZHALO_INSTANTIATE(scatter);
@@ -323,17 +310,6 @@ template <class Real>
 struct PackParticle {
   PackRow<Real> row;
   Span<const LocalIndex> at;
-
-  ZHALO_HD void prefetch(Index i) const {
-    const ParticleRow<Real> p = row.particles[at[i]];
-    const PackedColumns<Real>& to = row.to;
-    for (int axis = 0; axis < row.particles.dimensions; ++axis) {
-      if (!to.pos.empty()) prefetch_line(&p.segment.pos[axis][p.row]);
-      if (!to.velocity.empty() || !to.velocity_float.empty())
-        prefetch_line(p.segment.velocity[axis].address_of(p.row));
-    }
-    if (!to.mass.empty() || !to.mass_float.empty()) prefetch_line(p.segment.mass.address_of(p.row));
-  }
 
   ZHALO_HD void operator()(Index i) const { row(row.particles[at[i]], i); }
 };

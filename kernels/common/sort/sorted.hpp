@@ -77,24 +77,9 @@ Index accumulate_weights(const E& exec, const Strided<std::uint32_t>& weight,
   return num_zero;
 }
 
-struct GatherKey {
-  Span<const std::uint64_t> keys;
-  Span<const LocalIndex> at;
-  Span<std::uint64_t> to;
-
-  ZHALO_HD void operator()(Index i) const { to[i] = keys[at[i]]; }
-};
-
-template <class E>
-void gather_keys(const E& exec, Span<const std::uint64_t> keys, Span<const LocalIndex> at,
-                 Span<std::uint64_t> to) {
-  for_each(exec, at.size(), GatherKey{keys, at, to});
-}
-
 ZHALO_INSTANTIATE(weigh_below);
 ZHALO_INSTANTIATE(find_weights);
 ZHALO_INSTANTIATE(accumulate_weights);
-ZHALO_INSTANTIATE(gather_keys);
 
 // Runs of equal keys in sorted order: labels and rows of groups whose particles lie on several
 // ranks.

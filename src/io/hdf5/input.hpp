@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -43,11 +44,15 @@ class Session {
 };
 
 /// HDF5's names of types are calls.
-hid_t native_type(double);
-hid_t native_type(float);
-hid_t native_type(Index);
-hid_t native_type(std::int32_t);
-hid_t native_type(std::uint64_t);
+template <class T>
+hid_t native_type(T) {
+  const Session session;
+  if constexpr (std::is_same_v<T, double>) return H5T_NATIVE_DOUBLE;
+  if constexpr (std::is_same_v<T, float>) return H5T_NATIVE_FLOAT;
+  if constexpr (std::is_same_v<T, Index>) return H5T_NATIVE_INT64;
+  if constexpr (std::is_same_v<T, std::int32_t>) return H5T_NATIVE_INT32;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return H5T_NATIVE_UINT64;
+}
 
 }  // namespace zhalo::io::hdf5
 

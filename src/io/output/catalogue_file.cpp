@@ -253,22 +253,12 @@ void write_run(OutputFile& file, const SnapshotInfo& snapshot, const RunRecord& 
 /// What decides about the files and what they say of the run. Collective.
 void check_equal(const Communicator& comm, const SnapshotInfo& snapshot, const RunRecord& run,
                  int num_types) {
-  std::vector<Index> numbers{snapshot.number,
-                             std::ssize(snapshot.types),
-                             num_types,
-                             run.min_members,
-                             run.only_linked_count ? 1 : 0,
-                             run.periodic ? 1 : 0,
-                             bits_of(run.linking_length),
-                             bits_of(run.linking_ratio),
-                             bits_of(run.mean_separation),
-                             bits_of(run.attach_radius)};
-  append_text(numbers, run.mean_separation_rule);
-  for (const std::vector<int>* types : {&run.linked_types, &run.attached_types}) {
-    numbers.push_back(std::ssize(*types));
-    numbers.insert(numbers.end(), types->begin(), types->end());
-  }
-  validate_equal(comm, numbers, "the record of a run, or the number of a snapshot and its types,");
+  validate_equal(comm,
+                 numbers_of(snapshot.number, snapshot.types.size(), num_types, run.min_members,
+                            run.only_linked_count, run.periodic, run.linking_length,
+                            run.linking_ratio, run.mean_separation, run.attach_radius,
+                            run.mean_separation_rule, run.linked_types, run.attached_types),
+                 "the record of a run, or the number of a snapshot and its types,");
 }
 
 /// May throw on one rank only.

@@ -80,14 +80,6 @@ std::vector<Note> notes_of(const FieldRecord& record, const Grid& grid) {
   return notes;
 }
 
-/// What names and types the ranks that share a file must agree on.
-std::vector<Index> numbers_of(const FieldRecord& record, Index bytes_of_cell) {
-  std::vector<Index> numbers{bytes_of_cell};
-  append_text(numbers, record.name);
-  append_text(numbers, record.dataset);
-  return numbers;
-}
-
 template <class T>
 hdf5::DatasetView planes_of(Span<const T> cells, const Grid& grid) {
   hdf5::DatasetView planes = hdf5::cells_of(cells, grid.num[1] * grid.num[2]);
@@ -107,7 +99,7 @@ void write_field(StagedFiles& files, const Context& context, const Field<T>& fie
              context.comm.size());
     validate(!record.name.empty(), "the files of a field have no name");
     validate_dataset_name(record.dataset);
-    validate_equal(comm, numbers_of(record, sizeof(T)),
+    validate_equal(comm, numbers_of(sizeof(T), record.name, record.dataset),
                    "the name of a field's files, its dataset or the type of its cells");
     const FileShares shares = file_shares(comm, record.files);
     const HostPlanes<T> planes(context, field);

@@ -141,11 +141,11 @@ std::vector<FileColumn> columns_of(const Results& results, const std::vector<Typ
 
 /// Ranks that share a file take turns: what one of them makes, the others write to. Collective.
 void check_equal(const Communicator& comm, const std::string& name, const Results& results) {
-  std::vector<Index> numbers(results.types.begin(), results.types.end());
-  append_text(numbers, name);
+  std::vector<Index> numbers = numbers_of(name, results.types);
   for (const ResultColumn& column : results.columns) {
-    append_text(numbers, column.name);
-    numbers.insert(numbers.end(), {static_cast<Index>(column.values.index()), column.width});
+    append_numbers(numbers, column.name);
+    append_numbers(numbers, column.values.index());
+    append_numbers(numbers, column.width);
   }
   validate_equal(comm, numbers, "the name of results, their types or their columns");
 }

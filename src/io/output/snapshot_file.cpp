@@ -64,42 +64,19 @@ void check_particles(const SnapshotParticles<Real>& particles) {
   check(particles.id, "ids (SnapshotParticles::id must point to one for each)");
 }
 
-void append_note(std::vector<Index>& numbers, const Note& note) {
-  append_text(numbers, note.name);
-  numbers.push_back(static_cast<Index>(note.value.index()));
-  const auto append = [&numbers](const auto& value) {
-    using Value = std::decay_t<decltype(value)>;
-    if constexpr (std::is_same_v<Value, double>) {
-      numbers.push_back(bits_of(value));
-    } else {
-      numbers.push_back(static_cast<Index>(value));
-    }
-  };
-  const auto append_all = [&](const auto& value) {
-    using Value = std::decay_t<decltype(value)>;
-    if constexpr (std::is_same_v<Value, std::string>) {
-      append_text(numbers, value);
-    } else if constexpr (std::is_arithmetic_v<Value>) {
-      append(value);
-    } else {
-      numbers.push_back(static_cast<Index>(value.size()));
-      for (const auto& one : value) append(one);
-    }
-  };
-  std::visit(append_all, note.value);
-}
-
 /// Ranks that share a file take turns; what one of them would write as another, nobody sees.
 /// Collective.
 void check_equal(const Communicator& comm, const std::string& name, int type,
                  const SnapshotHeader& header) {
-  std::vector<Index> numbers{type};
-  append_text(numbers, name);
-  for (const double value : {header.box_length, header.scale_factor, header.hubble,
-                             header.omega_matter, header.omega_lambda, header.omega_baryon,
-                             header.length_in_cm, header.mass_in_g, header.velocity_in_cm_per_s})
-    numbers.push_back(bits_of(value));
-  for (const Note& note : header.parameters) append_note(numbers, note);
+  std::vector<Index> numbers =
+      numbers_of(type, name, header.box_length, header.scale_factor, header.hubble,
+                 header.omega_matter, header.omega_lambda, header.omega_baryon, header.length_in_cm,
+                 header.mass_in_g, header.velocity_in_cm_per_s);
+  for (const Note& note : header.parameters) {
+    append_numbers(numbers, note.name);
+    append_numbers(numbers, note.value.index());
+    std::visit([&](const auto& value) { append_numbers(numbers, value); }, note.value);
+  }
   validate_equal(comm, numbers, "the name of a snapshot, its header or the type of its particles");
 }
 

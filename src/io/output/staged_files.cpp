@@ -79,19 +79,6 @@ StagedFiles::StagedFiles(const Communicator& comm, std::string directory, Writer
   }
 }
 
-// What is of a commit is empty before and after it.
-StagedFiles::StagedFiles(StagedFiles&& other) noexcept
-    : comm_(other.comm_),
-      directory_(std::move(other.directory_)),
-      run_(std::move(other.run_)),
-      made_directories_(std::exchange(other.made_directories_, {})),
-      numbered_(std::exchange(other.numbered_, {})),
-      retired_(std::exchange(other.retired_, {})),
-      staged_(std::exchange(other.staged_, {})),
-      joined_(std::exchange(other.joined_, {})),
-      synced_(other.synced_),
-      is_locked_(std::exchange(other.is_locked_, false)) {}
-
 /// By a file of a name that no other rank or run has.
 void StagedFiles::check_writable(const std::string& directory) const {
   const std::string probe = fmt::format("{}/.zhalo-probe.{}.{}", directory, run_, comm_->rank());

@@ -43,18 +43,6 @@ Index SnapshotInfo::num_total() const {
 
 namespace {
 
-/// A table with a left column of names.
-class Table {
- public:
-  void line(const std::string& name, const std::string& value) {
-    fmt::format_to(std::back_inserter(text_), "{:<12} {}\n", name, value);
-  }
-  std::string text() && { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
 std::string text_of(const TypeSummary& type, const Units& units) {
   if (!type.has_coordinates) return fmt::format("{}, no Coordinates", type.count);
   const char* precision = type.double_coordinates ? "float64" : "float32";
@@ -108,33 +96,36 @@ std::string text_of_cosmology(const SnapshotInfo& info) {
 }  // namespace
 
 std::string describe(const SnapshotInfo& info) {
-  Table table;
-  table.line("Snapshot", info.path);
-  table.line("Code", info.version.empty() ? name_of(info.code)
-                                          : fmt::format("{} {}", name_of(info.code), info.version));
-  table.line("Files", info.files.size() == 1 ? "1"
-                                             : fmt::format("{}, the first is {}", info.files.size(),
-                                                           info.files.front()));
+  std::string table;
+  const auto line = [&](const std::string& name, const std::string& value) {
+    table += fmt::format("{:<12} {}\n", name, value);
+  };
+  line("Snapshot", info.path);
+  line("Code", info.version.empty() ? name_of(info.code)
+                                    : fmt::format("{} {}", name_of(info.code), info.version));
+  line("Files", info.files.size() == 1
+                    ? "1"
+                    : fmt::format("{}, the first is {}", info.files.size(), info.files.front()));
   for (std::size_t type = 0; type < info.types.size(); ++type) {
     if (info.types[type].count > 0)
-      table.line(fmt::format("Type {}", type), text_of(info.types[type], info.units));
+      line(fmt::format("Type {}", type), text_of(info.types[type], info.units));
   }
-  if (info.num_total() == 0) table.line("Particles", "none");
-  table.line("Box", text_of_box(info));
-  table.line("Units", text_of(info, info.units));
+  if (info.num_total() == 0) line("Particles", "none");
+  line("Box", text_of_box(info));
+  line("Units", text_of(info, info.units));
   const bool any = std::any_of(info.types.begin(), info.types.end(),
                                [](const TypeSummary& type) { return type.has_velocities; });
-  table.line("Velocities", !any ? "none"
-                           : info.velocity_factor == 1
-                               ? "peculiar"
-                               : fmt::format("peculiar = stored x {:.6g}", info.velocity_factor));
-  table.line("Cosmology", text_of_cosmology(info));
+  line("Velocities", !any ? "none"
+                     : info.velocity_factor == 1
+                         ? "peculiar"
+                         : fmt::format("peculiar = stored x {:.6g}", info.velocity_factor));
+  line("Cosmology", text_of_cosmology(info));
   if (info.cosmology.critical_density) {
-    table.line("rho_crit(z=0)", fmt::format("{:.9g} ({})", *info.cosmology.critical_density,
-                                            info.cosmology.critical_density_source));
+    line("rho_crit(z=0)", fmt::format("{:.9g} ({})", *info.cosmology.critical_density,
+                                      info.cosmology.critical_density_source));
   }
-  for (const auto& note : info.notes) table.line("Note", note);
-  return std::move(table).text();
+  for (const auto& note : info.notes) line("Note", note);
+  return table;
 }
 
 Box simulation_box(const SnapshotInfo& info, Periodicity periodicity) {

@@ -5,6 +5,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "src/comm/agreement.hpp"
 #include "zhalo/core/error.hpp"
@@ -110,13 +113,23 @@ TEST_CASE("numbers and texts are equal if every bit is, and every text has its o
     CHECK(are_equal(comm, {7, is_last ? Index{1} << bit : 0}) == is_alone);
   CHECK(are_equal(comm, is_last ? std::vector<Index>{1, 2} : std::vector<Index>{2, 1}) == is_alone);
   const auto texts = [](std::string_view first, std::string_view second) {
-    std::vector<Index> numbers;
-    append_text(numbers, first);
-    append_text(numbers, second);
-    return numbers;
+    return numbers_of(first, second);
   };
   CHECK(are_equal(comm, texts("ab", "c")));
   CHECK(are_equal(comm, is_last ? texts("ab", "c") : texts("a", "bc")) == is_alone);
+}
+
+TEST_CASE("values become numbers that tell them apart") {
+  using Optional = std::optional<double>;
+  CHECK(numbers_of(0.0) != numbers_of(-0.0));
+  CHECK(numbers_of(0.1F) == numbers_of(static_cast<double>(0.1F)));
+  CHECK(numbers_of(Optional()) != numbers_of(Optional(0)));
+  CHECK(numbers_of(Optional(1)) != numbers_of(Optional(2)));
+  CHECK(numbers_of(Vec3d{{1, 2, 3}}) != numbers_of(Vec3d{{1, 2, -3}}));
+  CHECK(numbers_of(std::vector<int>{1}, std::vector<int>{}) !=
+        numbers_of(std::vector<int>{}, std::vector<int>{1}));
+  CHECK(numbers_of(true, Transport::nccl, 3) ==
+        std::vector<Index>{1, static_cast<Index>(Transport::nccl), 3});
 }
 
 TEST_CASE("text is broadcast from any rank, whatever the others hold") {

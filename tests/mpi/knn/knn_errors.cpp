@@ -101,20 +101,6 @@ TEST_CASE("knn: ranks that name different species of a domain") {
   CHECK(knn(domain, {}, {}, {1, 0}).num_rows == domain.num(1));
 }
 
-TEST_CASE("knn: memory for reduced values that has not one element for each query") {
-  const Spoilt s;
-  const Particles<float> particles = s.part.particles();
-  std::vector<DigestOfList> values(static_cast<std::size_t>(particles.num()) + 1);
-  const auto error = [&](Index num) {
-    ReducedSearch<float> search{s.context, particles, s.points.box, {KnnOptions{}, {}}};
-    return input_error_of(s.context, [&] {
-      search.into(Span<DigestOfList>(values.data(), num),
-                  reduction(Digest{}, ParticleColumn("weight", weights(particles.num()))));
-    });
-  };
-  CHECK_THAT(error(particles.num() + (s.is_culprit ? 1 : 0)), Contains("one element for each"));
-}
-
 TEST_CASE("knn: what is wrapped is counted among the species of the search") {
   const Context context = make_context();
   const auto species = [&](float x, Index num) {
