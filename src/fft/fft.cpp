@@ -294,11 +294,13 @@ const FftChoice& FftTuner::choose(const Grid& grid, const FftOptions& options) {
   std::vector<FftTrial> trials = all_trials<T>(*context_, grid, options, options_.repetitions);
   // The seconds are the slowest rank's, the same numbers on all: so is the order.
   std::stable_sort(trials.begin(), trials.end(), is_faster);
-  const FftChoice choice{trials[0].decomposition, trials[0].options, trials};
+  const FftChoice& choice =
+      choices_.emplace(question, FftChoice{trials[0].decomposition, trials[0].options, trials})
+          .first->second;
   comm.together([&] {
     if (comm.rank() == 0) options_.print(choice.describe());
   });
-  return choices_.emplace(question, choice).first->second;
+  return choice;
 }
 
 template const FftChoice& FftTuner::choose<float>(const Grid&, const FftOptions&);
