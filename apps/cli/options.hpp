@@ -1,4 +1,5 @@
-/// The options that all commands share: as given, and checked.
+/// The options that all commands share, as given and checked; and the snapshot that a command works
+/// on, with its box.
 #pragma once
 
 #include <fmt/format.h>

@@ -37,7 +37,6 @@
 #include "kernels/host/sorted_keys.inl.hpp"
 // After sorting.
 #include "kernels/host/candidate_bounds.inl.hpp"
-// After the stage.
 // After bounds.
 #include "kernels/host/nearest_candidates.inl.hpp"
 #endif

@@ -18,8 +18,8 @@
 
 namespace zhalo {
 
-/// Appends numbers that are the same on all ranks if the value is: a number, an enumerator, a text,
-/// an optional number, or several of these.
+/// Appends numbers that tell values of one type apart: of a number, an enumerator, a text, an
+/// optional number, or several of these.
 template <class T>
 void append_numbers(std::vector<Index>& numbers, const T& value) {
   if constexpr (std::is_floating_point_v<T>) {

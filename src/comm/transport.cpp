@@ -106,12 +106,13 @@ void Communicator::probe_gpu_aware(const Exec& exec) const {
 
 namespace {
 
-/// Whether MPI says that it takes addresses of devices. Cray's library is told by a variable. Open
-/// MPI, MPICH and their relatives may have a function for it, in whatever header; other libraries
-/// count as unaware.
+/// Whether MPI says that it takes addresses of devices. Open MPI, MPICH and their relatives may
+/// have a function for it, in whatever header. Cray's library, one of these, is told by a variable
+/// which Open MPI does not read. Other libraries, and static ones, count as unaware.
 bool mpi_says_gpu_aware() {
-  if (const char* cray = std::getenv("MPICH_GPU_SUPPORT_ENABLED"))
-    return std::string_view(cray) == "1";
+  const bool is_open_mpi = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") != nullptr;
+  const char* cray = is_open_mpi ? nullptr : std::getenv("MPICH_GPU_SUPPORT_ENABLED");
+  if (cray != nullptr) return std::string_view(cray) == "1";
   void* const query = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
   return query != nullptr && reinterpret_cast<int (*)()>(query)() == 1;
 }

@@ -9,7 +9,6 @@
 #include <exception>
 #include <functional>
 #include <limits>
-#include <optional>
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"

@@ -156,15 +156,14 @@ class Snapshot {
 
   /// Reads particles [first, first + xyz.size() / 3) of a type, row by row. Positions are in the
   /// file's length unit, as stored: they are not wrapped.
-  /// Real: float or double, as of velocities and masses.
-  template <class Real>
-  void read_positions(int type, Index first, Span<Real> xyz) const;
+  void read_positions(int type, Index first, Span<float> xyz) const;
+  void read_positions(int type, Index first, Span<double> xyz) const;
   /// As stored. Multiplied by info().velocity_factor they are peculiar.
-  template <class Real>
-  void read_velocities(int type, Index first, Span<Real> xyz) const;
+  void read_velocities(int type, Index first, Span<float> xyz) const;
+  void read_velocities(int type, Index first, Span<double> xyz) const;
   /// From the dataset, or uniform.
-  template <class Real>
-  void read_masses(int type, Index first, Span<Real> mass) const;
+  void read_masses(int type, Index first, Span<float> mass) const;
+  void read_masses(int type, Index first, Span<double> mass) const;
   void read_ids(int type, Index first, Span<std::uint64_t> id) const;
 
   struct State;

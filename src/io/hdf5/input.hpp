@@ -47,11 +47,18 @@ class Session {
 template <class T>
 hid_t native_type(T) {
   const Session session;
-  if constexpr (std::is_same_v<T, double>) return H5T_NATIVE_DOUBLE;
-  if constexpr (std::is_same_v<T, float>) return H5T_NATIVE_FLOAT;
-  if constexpr (std::is_same_v<T, Index>) return H5T_NATIVE_INT64;
-  if constexpr (std::is_same_v<T, std::int32_t>) return H5T_NATIVE_INT32;
-  if constexpr (std::is_same_v<T, std::uint64_t>) return H5T_NATIVE_UINT64;
+  if constexpr (std::is_same_v<T, double>) {
+    return H5T_NATIVE_DOUBLE;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return H5T_NATIVE_FLOAT;
+  } else if constexpr (std::is_same_v<T, Index>) {
+    return H5T_NATIVE_INT64;
+  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+    return H5T_NATIVE_INT32;
+  } else {
+    static_assert(std::is_same_v<T, std::uint64_t>, "no other type is read or written");
+    return H5T_NATIVE_UINT64;
+  }
 }
 
 }  // namespace zhalo::io::hdf5

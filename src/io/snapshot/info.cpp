@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "src/core/validate.hpp"
 #include "src/io/snapshot/dialect.hpp"

@@ -251,6 +251,39 @@ Request request_of(int type, Index first, Span<T> to, int components) {
   return {type, first, to.size() / components, components};
 }
 
+template <class Real>
+void read_any_positions(const Snapshot::State& state, int type, Index first, Span<Real> xyz) {
+  const Column& column = existing(state, type, &TypeLayout::position, "Coordinates");
+  const Request request = request_of(type, first, xyz, 3);
+  if (column.integer) return read_integer_positions(state, request, column, xyz);
+  read_column(state, request, column, xyz);
+}
+
+template <class Real>
+void read_any_velocities(const Snapshot::State& state, int type, Index first, Span<Real> xyz) {
+  const Column& column = existing(state, type, &TypeLayout::velocity, "Velocities");
+  read_column(state, request_of(type, first, xyz, 3), column, xyz);
+}
+
+template <class Real>
+void read_any_masses(const Snapshot::State& state, int type, Index first, Span<Real> mass) {
+  const Request request = request_of(type, first, mass, 1);
+  const Index num = layout_of(state, type).first_of_file.back();
+  const TypeSummary& summary = state.info.types[static_cast<std::size_t>(type)];
+  if (summary.uniform_mass) {
+    check_request(request, num);
+    std::fill(mass.begin(), mass.end(), static_cast<Real>(*summary.uniform_mass));
+    return;
+  }
+  const Column& column = state.layouts[static_cast<std::size_t>(type)].mass;
+  if (num > 0 && column.name.empty())
+    throw InputError(
+        fmt::format("'{}' has no masses of particle type {}: Header/MassTable has no mass for it, "
+                    "and there is no /PartType{}/Masses",
+                    state.info.path, type, type));
+  read_column(state, request, column, mass);
+}
+
 /// Some codes store unsigned ids as signed ones. HDF5 would make 0 of what is negative: such ids
 /// are taken bit by bit.
 void read_any_ids(const Snapshot::State& state, const Request& request, const Column& column,
@@ -271,45 +304,24 @@ void read_any_ids(const Snapshot::State& state, const Request& request, const Co
 
 }  // namespace
 
-template <class Real>
-void Snapshot::read_positions(int type, Index first, Span<Real> xyz) const {
-  const Column& column = existing(*state_, type, &TypeLayout::position, "Coordinates");
-  const Request request = request_of(type, first, xyz, 3);
-  if (column.integer) return read_integer_positions(*state_, request, column, xyz);
-  read_column(*state_, request, column, xyz);
+void Snapshot::read_positions(int type, Index first, Span<float> xyz) const {
+  read_any_positions(*state_, type, first, xyz);
 }
-
-template <class Real>
-void Snapshot::read_velocities(int type, Index first, Span<Real> xyz) const {
-  const Column& column = existing(*state_, type, &TypeLayout::velocity, "Velocities");
-  read_column(*state_, request_of(type, first, xyz, 3), column, xyz);
+void Snapshot::read_positions(int type, Index first, Span<double> xyz) const {
+  read_any_positions(*state_, type, first, xyz);
 }
-
-template <class Real>
-void Snapshot::read_masses(int type, Index first, Span<Real> mass) const {
-  const Request request = request_of(type, first, mass, 1);
-  const Index num = layout_of(*state_, type).first_of_file.back();
-  const TypeSummary& summary = state_->info.types[static_cast<std::size_t>(type)];
-  if (summary.uniform_mass) {
-    check_request(request, num);
-    std::fill(mass.begin(), mass.end(), static_cast<Real>(*summary.uniform_mass));
-    return;
-  }
-  const Column& column = state_->layouts[static_cast<std::size_t>(type)].mass;
-  if (num > 0 && column.name.empty())
-    throw InputError(
-        fmt::format("'{}' has no masses of particle type {}: Header/MassTable has no mass for it, "
-                    "and there is no /PartType{}/Masses",
-                    state_->info.path, type, type));
-  read_column(*state_, request, column, mass);
+void Snapshot::read_velocities(int type, Index first, Span<float> xyz) const {
+  read_any_velocities(*state_, type, first, xyz);
 }
-
-template void Snapshot::read_positions(int, Index, Span<float>) const;
-template void Snapshot::read_positions(int, Index, Span<double>) const;
-template void Snapshot::read_velocities(int, Index, Span<float>) const;
-template void Snapshot::read_velocities(int, Index, Span<double>) const;
-template void Snapshot::read_masses(int, Index, Span<float>) const;
-template void Snapshot::read_masses(int, Index, Span<double>) const;
+void Snapshot::read_velocities(int type, Index first, Span<double> xyz) const {
+  read_any_velocities(*state_, type, first, xyz);
+}
+void Snapshot::read_masses(int type, Index first, Span<float> mass) const {
+  read_any_masses(*state_, type, first, mass);
+}
+void Snapshot::read_masses(int type, Index first, Span<double> mass) const {
+  read_any_masses(*state_, type, first, mass);
+}
 
 void Snapshot::read_ids(int type, Index first, Span<std::uint64_t> id) const {
   read_any_ids(*state_, request_of(type, first, id, 1),
