@@ -38,6 +38,12 @@ template <class T, int N>
 void append_numbers(std::vector<Index>& numbers, const Vec<T, N>& value) {
   for (const T& one : value.at) append_numbers(numbers, one);
 }
+inline void append_numbers(std::vector<Index>& numbers, const Box& box) {
+  append_numbers(numbers, box.lo);
+  append_numbers(numbers, box.length);
+  append_numbers(numbers, box.periodic);
+  append_numbers(numbers, box.dimensions);
+}
 
 /// Of several values.
 template <class... T>

@@ -279,10 +279,9 @@ FftTuner::FftTuner(const Context& context, FftTunerOptions options)
 template <class T>
 const FftChoice& FftTuner::choose(const Grid& grid, const FftOptions& options) {
   const Communicator& comm = context_->comm;
-  const std::vector<Index> question =
-      numbers_of(grid.num, grid.box.lo, grid.box.length, grid.box.periodic, grid.box.dimensions,
-                 options.norm, options.restore_order, options.batch, options.effort,
-                 options.node_exchange, options.chunk_bytes, sizeof(T), Fft<T>::spectrum);
+  const std::vector<Index> question = numbers_of(
+      grid.num, grid.box, options.norm, options.restore_order, options.batch, options.effort,
+      options.node_exchange, options.chunk_bytes, sizeof(T), Fft<T>::spectrum);
   const auto known = choices_.find(question);
   comm.together([&] {
     validate(are_equal(comm, numbers_of(question, known != choices_.end())),

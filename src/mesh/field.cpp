@@ -202,8 +202,8 @@ void validate_agreed(const Decomposition& decomposition, const Ghosts& ghosts,
                      const Communicator& comm) {
   const Grid& grid = decomposition.grid();
   validate_equal(comm,
-                 numbers_of(decomposition.shape(), grid.num, grid.box.lo, grid.box.length,
-                            grid.box.periodic, ghosts.below, ghosts.above, ghosts.periodic),
+                 numbers_of(decomposition.shape(), grid.num, grid.box, ghosts.below, ghosts.above,
+                            ghosts.periodic),
                  "the decomposition or the ghosts of a field");
 }
 

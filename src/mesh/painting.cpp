@@ -113,11 +113,10 @@ void validate_options(const Communicator& comm, const Decomposition& decompositi
            "particles are to be painted with the weights of a column, but there is none; set "
            "PaintOptions::column");
   const Grid& grid = decomposition.grid();
-  validate_equal(
-      comm,
-      numbers_of(decomposition.shape(), grid.num, grid.box.lo, grid.box.length, grid.box.periodic,
-                 options.window, options.weights, options.values, options.shift),
-      "the options of painting or the decomposition");
+  validate_equal(comm,
+                 numbers_of(decomposition.shape(), grid.num, grid.box, options.window,
+                            options.weights, options.values, options.shift),
+                 "the options of painting or the decomposition");
 }
 
 template <class Real>

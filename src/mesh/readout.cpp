@@ -27,9 +27,7 @@ void validate_fields(const Communicator& comm, const std::vector<const Field<T>*
     for (const Field<T>* field : fields) validate_field(comm, *field);
   });
   const Grid& grid = decomposition.grid();
-  validate_equal(comm,
-                 numbers_of(decomposition.shape(), grid.num, grid.box.lo, grid.box.length,
-                            grid.box.periodic, fields.size(), window),
+  validate_equal(comm, numbers_of(decomposition.shape(), grid.num, grid.box, fields.size(), window),
                  "the fields that are read, or the window");
 }
 

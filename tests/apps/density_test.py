@@ -490,7 +490,7 @@ class Pictures(DensityCase):
         self.assertEqual([name for name in self.files() if name.endswith("hdf5")], [])
 
     def test_name_that_is_no_text(self):
-        """Latin-1, a lone surrogate, and the beginning of a character: each has a sign in the title."""
+        """Latin-1, a lone surrogate, and the beginning of a character: all are drawn."""
         names = (b"h\xe9_001", b"\xed\xa0\x80_001", b"\xf0\x9f_001", b"\xc3\xa9_001")
         for at, name in enumerate(os.fsdecode(name + b".hdf5") for name in names):
             self.snapshot({1: 20}, name="plain_001")
