@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/host/dispatch.hpp"
 #include "kernels/host/parallel.hpp"
 // The loops come first: the texts are written in terms of them.
 #include "kernels/fof.hpp"
@@ -274,19 +275,8 @@ HWY_AFTER_NAMESPACE();
 HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
 
-// Highway's dispatch wants plain functions.
-void link_inside_float(const Host& e, const FofView<float>& fof) {
-  HWY_NAMESPACE::link_inside_at_once(e, fof);
-}
-void link_inside_double(const Host& e, const FofView<double>& fof) {
-  HWY_NAMESPACE::link_inside_at_once(e, fof);
-}
-void link_between_float(const Host& e, const FofView<float>& fof) {
-  HWY_NAMESPACE::link_between_in_stages(e, fof);
-}
-void link_between_double(const Host& e, const FofView<double>& fof) {
-  HWY_NAMESPACE::link_between_in_stages(e, fof);
-}
+ZHALO_TARGET_REALS(link_inside_at_once);
+ZHALO_TARGET_REALS(link_between_in_stages);
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -294,27 +284,20 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace zhalo::kernels {
 
-HWY_EXPORT(link_inside_float);
-HWY_EXPORT(link_inside_double);
-HWY_EXPORT(link_between_float);
-HWY_EXPORT(link_between_double);
+ZHALO_EXPORT_REALS(link_inside_at_once);
+ZHALO_EXPORT_REALS(link_between_in_stages);
 
-template <>
-void link_inside(const Host& exec, const FofView<float>& fof) {
-  HWY_DYNAMIC_DISPATCH(link_inside_float)(exec, fof);
+template <class E, class Real>
+void link_inside(const E& exec, const FofView<Real>& fof) {
+  ZHALO_BEST_TARGET(link_inside_at_once, Real)(exec, fof);
 }
-template <>
-void link_inside(const Host& exec, const FofView<double>& fof) {
-  HWY_DYNAMIC_DISPATCH(link_inside_double)(exec, fof);
+template <class E, class Real>
+void link_between(const E& exec, const FofView<Real>& fof) {
+  ZHALO_BEST_TARGET(link_between_in_stages, Real)(exec, fof);
 }
-template <>
-void link_between(const Host& exec, const FofView<float>& fof) {
-  HWY_DYNAMIC_DISPATCH(link_between_float)(exec, fof);
-}
-template <>
-void link_between(const Host& exec, const FofView<double>& fof) {
-  HWY_DYNAMIC_DISPATCH(link_between_double)(exec, fof);
-}
+
+ZHALO_INSTANTIATE_REALS(link_inside);
+ZHALO_INSTANTIATE_REALS(link_between);
 
 // From sets to labels: passes over the particles in order, and hardly any walks.
 

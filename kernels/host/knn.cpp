@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/host/dispatch.hpp"
 #include "kernels/host/parallel.hpp"
 // What it reduces with comes before the text that does.
 #include "kernels/host/sph_density.hpp"
@@ -144,37 +145,21 @@ double density(const SphWeight& weight, const NeighbourDistances<Real>& near, co
 
 }  // namespace
 
-// Highway's dispatch wants plain functions.
-double density_of_floats(const SphWeight& weight, const NeighbourDistances<float>& near,
+template <class Real>
+double density_of_masses(const SphWeight& weight, const NeighbourDistances<Real>& near,
                          const NeighbourColumn<double>& mass) {
   return density(weight, near, mass);
 }
-double density_of_doubles(const SphWeight& weight, const NeighbourDistances<double>& near,
-                          const NeighbourColumn<double>& mass) {
-  return density(weight, near, mass);
-}
-double equal_density_of_floats(const SphWeight& weight, const NeighbourDistances<float>& near,
+template <class Real>
+double density_of_equal_masses(const SphWeight& weight, const NeighbourDistances<Real>& near,
                                const EqualMasses& mass) {
   return density(weight, near, mass);
 }
-double equal_density_of_doubles(const SphWeight& weight, const NeighbourDistances<double>& near,
-                                const EqualMasses& mass) {
-  return density(weight, near, mass);
-}
-void nearest_float(const Host& e, const SearchView<float>& s, Index n, const BestRows<float>& r) {
-  HWY_NAMESPACE::find_nearest_on_host(e, s, n, r);
-}
-void nearest_double(const Host& e, const SearchView<double>& s, Index n,
-                    const BestRows<double>& r) {
-  HWY_NAMESPACE::find_nearest_on_host(e, s, n, r);
-}
-void within_float(const Host& e, const SearchView<float>& s, Index n, const WithinRows<float>& r) {
-  HWY_NAMESPACE::find_within(e, s, n, r);
-}
-void within_double(const Host& e, const SearchView<double>& s, Index n,
-                   const WithinRows<double>& r) {
-  HWY_NAMESPACE::find_within(e, s, n, r);
-}
+
+ZHALO_TARGET_REALS(density_of_masses);
+ZHALO_TARGET_REALS(density_of_equal_masses);
+ZHALO_TARGET_REALS(find_nearest_on_host);
+ZHALO_TARGET_REALS(find_within, Host);
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -182,52 +167,34 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace zhalo::kernels {
 
-HWY_EXPORT(nearest_float);
-HWY_EXPORT(nearest_double);
-HWY_EXPORT(within_float);
-HWY_EXPORT(within_double);
-HWY_EXPORT(density_of_floats);
-HWY_EXPORT(density_of_doubles);
-HWY_EXPORT(equal_density_of_floats);
-HWY_EXPORT(equal_density_of_doubles);
+ZHALO_EXPORT_REALS(density_of_masses);
+ZHALO_EXPORT_REALS(density_of_equal_masses);
+ZHALO_EXPORT_REALS(find_nearest_on_host);
+ZHALO_EXPORT_REALS(find_within);
 
-template <>
-void find_nearest(const Host& exec, const SearchView<float>& search, Index num_leaves,
-                  const BestRows<float>& rows) {
-  HWY_DYNAMIC_DISPATCH(nearest_float)(exec, search, num_leaves, rows);
+template <class E, class Real>
+void find_nearest(const E& exec, const SearchView<Real>& search, Index num_leaves,
+                  const BestRows<Real>& rows) {
+  ZHALO_BEST_TARGET(find_nearest_on_host, Real)(exec, search, num_leaves, rows);
 }
-template <>
-void find_nearest(const Host& exec, const SearchView<double>& search, Index num_leaves,
-                  const BestRows<double>& rows) {
-  HWY_DYNAMIC_DISPATCH(nearest_double)(exec, search, num_leaves, rows);
-}
-template <>
-void find_within(const Host& exec, const SearchView<float>& search, Index num_leaves,
-                 const WithinRows<float>& rows) {
-  HWY_DYNAMIC_DISPATCH(within_float)(exec, search, num_leaves, rows);
-}
-template <>
-void find_within(const Host& exec, const SearchView<double>& search, Index num_leaves,
-                 const WithinRows<double>& rows) {
-  HWY_DYNAMIC_DISPATCH(within_double)(exec, search, num_leaves, rows);
+template <class E, class Real>
+void find_within(const E& exec, const SearchView<Real>& search, Index num_leaves,
+                 const WithinRows<Real>& rows) {
+  ZHALO_BEST_TARGET(find_within, Real)(exec, search, num_leaves, rows);
 }
 
-double sph_density(const SphWeight& weight, const NeighbourDistances<float>& near,
-                   const NeighbourColumn<double>& mass) {
-  return HWY_DYNAMIC_DISPATCH(density_of_floats)(weight, near, mass);
+template <class Real, class Masses>
+double sph_density(const SphWeight& weight, const NeighbourDistances<Real>& near,
+                   const Masses& mass) {
+  if constexpr (std::is_same_v<Masses, EqualMasses>) {
+    return ZHALO_BEST_TARGET(density_of_equal_masses, Real)(weight, near, mass);
+  } else {
+    return ZHALO_BEST_TARGET(density_of_masses, Real)(weight, near, mass);
+  }
 }
-double sph_density(const SphWeight& weight, const NeighbourDistances<double>& near,
-                   const NeighbourColumn<double>& mass) {
-  return HWY_DYNAMIC_DISPATCH(density_of_doubles)(weight, near, mass);
-}
-double sph_density(const SphWeight& weight, const NeighbourDistances<float>& near,
-                   const EqualMasses& mass) {
-  return HWY_DYNAMIC_DISPATCH(equal_density_of_floats)(weight, near, mass);
-}
-double sph_density(const SphWeight& weight, const NeighbourDistances<double>& near,
-                   const EqualMasses& mass) {
-  return HWY_DYNAMIC_DISPATCH(equal_density_of_doubles)(weight, near, mass);
-}
+
+ZHALO_INSTANTIATE_REALS(find_nearest);
+ZHALO_INSTANTIATE_REALS(find_within);
 
 }  // namespace zhalo::kernels
 #endif

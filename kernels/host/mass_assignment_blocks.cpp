@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/host/dispatch.hpp"
 #include "kernels/host/positions.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -295,7 +296,6 @@ void readout_vectors(const AssignmentBlock& block, const ReadoutRows<T>& rows, d
 
 }  // namespace
 
-// Highway's dispatch wants plain functions.
 void locate_dispatched(const MeshCells& cells, AssignmentBlock& block) {
   switch (cells.order) {
     case 1: return locate<1>(cells, block);
@@ -303,12 +303,6 @@ void locate_dispatched(const MeshCells& cells, AssignmentBlock& block) {
     case 3: return locate<3>(cells, block);
     default: return locate<4>(cells, block);
   }
-}
-void append_float(const Strided<float> (&p)[3], Index r, int n, AssignmentBlock& b) {
-  append(p, r, n, b);
-}
-void append_double(const Strided<double> (&p)[3], Index r, int n, AssignmentBlock& b) {
-  append(p, r, n, b);
 }
 void add_numbers_dispatched(const AssignmentBlock& block, const CellNumbers& numbers,
                             LocalIndex* sums) {
@@ -337,8 +331,8 @@ void deposit_dispatched(const AssignmentBlock& block, int order, const SumsView&
   }
 }
 template <class T>
-void sample_of(const AssignmentBlock& block, int order, const ReadoutRows<T>& rows,
-               double* values) {
+void readout_of(const AssignmentBlock& block, int order, const ReadoutRows<T>& rows,
+                double* values) {
   switch (order) {
     case 1: return readout_vectors<1>(block, rows, values);
     case 2: return readout_vectors<2>(block, rows, values);
@@ -346,12 +340,8 @@ void sample_of(const AssignmentBlock& block, int order, const ReadoutRows<T>& ro
     default: return readout_vectors<4>(block, rows, values);
   }
 }
-void readout_float(const AssignmentBlock& b, int o, const ReadoutRows<float>& r, double* v) {
-  sample_of(b, o, r, v);
-}
-void readout_double(const AssignmentBlock& b, int o, const ReadoutRows<double>& r, double* v) {
-  sample_of(b, o, r, v);
-}
+ZHALO_TARGET_REALS(append);
+ZHALO_TARGET_REALS(readout_of);
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -360,20 +350,14 @@ HWY_AFTER_NAMESPACE();
 namespace zhalo::kernels {
 
 HWY_EXPORT(locate_dispatched);
-HWY_EXPORT(append_float);
-HWY_EXPORT(append_double);
+ZHALO_EXPORT_REALS(append);
 HWY_EXPORT(add_numbers_dispatched);
 HWY_EXPORT(deposit_dispatched);
-HWY_EXPORT(readout_float);
-HWY_EXPORT(readout_double);
+ZHALO_EXPORT_REALS(readout_of);
 
-void append_positions(const Strided<float> (&pos)[3], Index row, Index num,
-                      AssignmentBlock& block) {
-  HWY_DYNAMIC_DISPATCH(append_float)(pos, row, static_cast<int>(num), block);
-}
-void append_positions(const Strided<double> (&pos)[3], Index row, Index num,
-                      AssignmentBlock& block) {
-  HWY_DYNAMIC_DISPATCH(append_double)(pos, row, static_cast<int>(num), block);
+template <class Real>
+void append_positions(const Strided<Real> (&pos)[3], Index row, Index num, AssignmentBlock& block) {
+  ZHALO_BEST_TARGET(append, Real)(pos, row, static_cast<int>(num), block);
 }
 void locate_assignments(const MeshCells& cells, AssignmentBlock& block) {
   HWY_DYNAMIC_DISPATCH(locate_dispatched)(cells, block);
@@ -384,14 +368,14 @@ void add_numbers(const AssignmentBlock& block, const CellNumbers& numbers, Local
 void deposit_blocks(const AssignmentBlock& block, int order, const SumsView& view) {
   HWY_DYNAMIC_DISPATCH(deposit_dispatched)(block, order, view);
 }
-void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<float>& rows,
+template <class T>
+void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<T>& rows,
                     double* values) {
-  HWY_DYNAMIC_DISPATCH(readout_float)(block, order, rows, values);
+  ZHALO_BEST_TARGET(readout_of, T)(block, order, rows, values);
 }
-void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<double>& rows,
-                    double* values) {
-  HWY_DYNAMIC_DISPATCH(readout_double)(block, order, rows, values);
-}
+
+ZHALO_INSTANTIATE_OF_REALS(append_positions);
+ZHALO_INSTANTIATE_OF_REALS(readout_blocks);
 
 }  // namespace zhalo::kernels
 #endif

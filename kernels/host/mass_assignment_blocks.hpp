@@ -26,9 +26,8 @@ struct alignas(64) AssignmentBlock {
 };
 
 /// Rows [row, row + num) follow the positions that the block has; they fit in.
-void append_positions(const Strided<float> (&pos)[3], Index row, Index num, AssignmentBlock& block);
-void append_positions(const Strided<double> (&pos)[3], Index row, Index num,
-                      AssignmentBlock& block);
+template <class Real>
+void append_positions(const Strided<Real> (&pos)[3], Index row, Index num, AssignmentBlock& block);
 
 /// Sets all but `pos` and `fixed_weight`.
 void locate_assignments(const MeshCells& cells, AssignmentBlock& block);
@@ -76,9 +75,8 @@ struct ReadoutRows {
 };
 /// The windows' means of all clouds, odd ones excepted whose values are meaningless: cells beyond
 /// the end of an axis are not to be read, so set is_odd for these, too.
-void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<float>& rows,
-                    double* values);
-void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<double>& rows,
+template <class T>
+void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<T>& rows,
                     double* values);
 
 // Rows of sums of cells, a vector at a time.
@@ -88,7 +86,7 @@ void add_row(const Index* from, Index num, Index* to);
 
 /// to[i] = from[i] * factor + addend, by the operations of MapCells in
 /// kernels/common/mesh/paint.hpp in their order. Returns the sum of `from`.
-Index write_row(const Index* from, Index num, const LinearMap& map, float* to);
-Index write_row(const Index* from, Index num, const LinearMap& map, double* to);
+template <class T>
+Index write_row(const Index* from, Index num, const LinearMap& map, T* to);
 
 }  // namespace zhalo::kernels

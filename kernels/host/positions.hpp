@@ -51,8 +51,8 @@ struct PositionBounds {
   double hi[3] = {0, 0, 0};
   bool all_finite = true;
 };
-PositionBounds bounds_of(const Strided<float> (&pos)[3], Index row, Index num);
-PositionBounds bounds_of(const Strided<double> (&pos)[3], Index row, Index num);
+template <class Real>
+PositionBounds bounds_of(const Strided<Real> (&pos)[3], Index row, Index num);
 
 // Positions of some particles at a time, and their keys.
 
@@ -76,30 +76,26 @@ struct ChunkPart {
 };
 
 /// Coordinates of particles of one segment, from `first` on, as they lie there.
-void load_coordinates(const ParticleRow<float>& first, const ChunkPart& to,
-                      PositionChunk<float>& chunk);
-void load_coordinates(const ParticleRow<double>& first, const ChunkPart& to,
-                      PositionChunk<double>& chunk);
+template <class Real>
+void load_coordinates(const ParticleRow<Real>& first, const ChunkPart& to,
+                      PositionChunk<Real>& chunk);
 
 /// Brings the first `num` coordinates into the form in which they are sorted. A third axis that
 /// does not exist becomes 0.
-void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<float>& chunk);
-void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<double>& chunk);
+template <class Real>
+void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<Real>& chunk);
 
 /// Keys of such coordinates.
-void find_keys(const float* const (&axis)[3], Index num, const KeyFrame& frame,
-               std::uint64_t* keys);
-void find_keys(const double* const (&axis)[3], Index num, const KeyFrame& frame,
-               std::uint64_t* keys);
+template <class Real>
+void find_keys(const Real* const (&axis)[3], Index num, const KeyFrame& frame, std::uint64_t* keys);
 
 /// Coordinates of records that lie one behind the other.
-void load_records(const PositionRecord<float>* records, Index num, PositionChunk<float>& chunk);
-void load_records(const PositionRecord<double>* records, Index num, PositionChunk<double>& chunk);
+template <class Real>
+void load_records(const PositionRecord<Real>* records, Index num, PositionChunk<Real>& chunk);
 
 /// The i-th place gets the record whose number is in the lowest bits of the i-th word.
-void take_records(const PositionRecord<float>* records, Span<const std::uint64_t> words,
-                  int num_index_bits, const PositionColumns<float>& to);
-void take_records(const PositionRecord<double>* records, Span<const std::uint64_t> words,
-                  int num_index_bits, const PositionColumns<double>& to);
+template <class Real>
+void take_records(const PositionRecord<Real>* records, Span<const std::uint64_t> words,
+                  int num_index_bits, const PositionColumns<Real>& to);
 
 }  // namespace zhalo::kernels

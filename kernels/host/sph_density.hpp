@@ -19,14 +19,9 @@ struct NeighbourDistances {
 };
 
 /// The sum of m W(r, H), neighbour after neighbour: the bits of SphDensity.
-double sph_density(const SphWeight& weight, const NeighbourDistances<float>& near,
-                   const NeighbourColumn<double>& mass);
-double sph_density(const SphWeight& weight, const NeighbourDistances<double>& near,
-                   const NeighbourColumn<double>& mass);
-double sph_density(const SphWeight& weight, const NeighbourDistances<float>& near,
-                   const EqualMasses& mass);
-double sph_density(const SphWeight& weight, const NeighbourDistances<double>& near,
-                   const EqualMasses& mass);
+template <class Real, class Masses>
+double sph_density(const SphWeight& weight, const NeighbourDistances<Real>& near,
+                   const Masses& mass);
 
 /// SphDensity, bit for bit.
 struct SphDensityInVectors : SphDensity {
@@ -36,7 +31,8 @@ struct SphDensityInVectors : SphDensity {
     if (num == 0) return 0;
     const double support = near.distance(num - 1);
     if (support == 0) return std::numeric_limits<double>::infinity();
-    return sph_density(weight, {near.scaled_distance2, num, near.unit, support}, mass);
+    const NeighbourDistances<Real> distances{near.scaled_distance2, num, near.unit, support};
+    return sph_density(weight, distances, mass);
   }
 };
 

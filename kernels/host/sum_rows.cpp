@@ -1,4 +1,5 @@
 // Like mass_assignment_blocks.cpp compiled for every vector target.
+#include "kernels/host/dispatch.hpp"
 #include "kernels/host/mass_assignment_blocks.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -42,7 +43,6 @@ Index write(const Index* from, Index num, const LinearMap& map, To* to) {
 
 }  // namespace
 
-// Highway's dispatch wants plain functions.
 void add_dispatched(const Index* from, Index num, Index* to) {
   const auto step = static_cast<Index>(hn::Lanes(Integers{}));
   Index i = 0;
@@ -52,12 +52,7 @@ void add_dispatched(const Index* from, Index num, Index* to) {
   }
   for (; i < num; ++i) to[i] += from[i];
 }
-Index write_float(const Index* from, Index num, const LinearMap& map, float* to) {
-  return write(from, num, map, to);
-}
-Index write_double(const Index* from, Index num, const LinearMap& map, double* to) {
-  return write(from, num, map, to);
-}
+ZHALO_TARGET_REALS(write);
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -66,18 +61,17 @@ HWY_AFTER_NAMESPACE();
 namespace zhalo::kernels {
 
 HWY_EXPORT(add_dispatched);
-HWY_EXPORT(write_float);
-HWY_EXPORT(write_double);
+ZHALO_EXPORT_REALS(write);
 
 void add_row(const Index* from, Index num, Index* to) {
   HWY_DYNAMIC_DISPATCH(add_dispatched)(from, num, to);
 }
-Index write_row(const Index* from, Index num, const LinearMap& map, float* to) {
-  return HWY_DYNAMIC_DISPATCH(write_float)(from, num, map, to);
+template <class T>
+Index write_row(const Index* from, Index num, const LinearMap& map, T* to) {
+  return ZHALO_BEST_TARGET(write, T)(from, num, map, to);
 }
-Index write_row(const Index* from, Index num, const LinearMap& map, double* to) {
-  return HWY_DYNAMIC_DISPATCH(write_double)(from, num, map, to);
-}
+
+ZHALO_INSTANTIATE_OF_REALS(write_row);
 
 }  // namespace zhalo::kernels
 #endif

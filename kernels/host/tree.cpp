@@ -7,6 +7,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/host/dispatch.hpp"
 #include "kernels/host/parallel.hpp"
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/tree/leaves.hpp"
@@ -24,17 +25,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace zhalo::kernels::HWY_NAMESPACE {
 
-// Highway's dispatch wants plain functions.
-void leaf_boxes_float(const Host& e, const TreeView<float>& t) { HWY_NAMESPACE::leaf_boxes(e, t); }
-void leaf_boxes_double(const Host& e, const TreeView<double>& t) {
-  HWY_NAMESPACE::leaf_boxes(e, t);
-}
-void level_boxes_float(const Host& e, const TreeView<float>& t, int level) {
-  HWY_NAMESPACE::level_boxes(e, t, level);
-}
-void level_boxes_double(const Host& e, const TreeView<double>& t, int level) {
-  HWY_NAMESPACE::level_boxes(e, t, level);
-}
+ZHALO_TARGET_REALS(leaf_boxes, Host);
+ZHALO_TARGET_REALS(level_boxes, Host);
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE
@@ -43,28 +35,21 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace zhalo::kernels {
 
-HWY_EXPORT(leaf_boxes_float);
-HWY_EXPORT(leaf_boxes_double);
-HWY_EXPORT(level_boxes_float);
-HWY_EXPORT(level_boxes_double);
+ZHALO_EXPORT_REALS(leaf_boxes);
+ZHALO_EXPORT_REALS(level_boxes);
 HWY_EXPORT(target_name);
 
-template <>
-void leaf_boxes(const Host& exec, const TreeView<float>& tree) {
-  HWY_DYNAMIC_DISPATCH(leaf_boxes_float)(exec, tree);
+template <class E, class Real>
+void leaf_boxes(const E& exec, const TreeView<Real>& tree) {
+  ZHALO_BEST_TARGET(leaf_boxes, Real)(exec, tree);
 }
-template <>
-void leaf_boxes(const Host& exec, const TreeView<double>& tree) {
-  HWY_DYNAMIC_DISPATCH(leaf_boxes_double)(exec, tree);
+template <class E, class Real>
+void level_boxes(const E& exec, const TreeView<Real>& tree, int level) {
+  ZHALO_BEST_TARGET(level_boxes, Real)(exec, tree, level);
 }
-template <>
-void level_boxes(const Host& exec, const TreeView<float>& tree, int level) {
-  HWY_DYNAMIC_DISPATCH(level_boxes_float)(exec, tree, level);
-}
-template <>
-void level_boxes(const Host& exec, const TreeView<double>& tree, int level) {
-  HWY_DYNAMIC_DISPATCH(level_boxes_double)(exec, tree, level);
-}
+
+ZHALO_INSTANTIATE_REALS(leaf_boxes);
+ZHALO_INSTANTIATE_REALS(level_boxes);
 
 const char* simd_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 

@@ -1,12 +1,14 @@
-// Like mass_assignment_blocks.cpp compiled for every vector target.
+// Positions, many at a time. Like mass_assignment_blocks.cpp compiled for every vector target.
 #include "kernels/host/positions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "kernels/host/dispatch.hpp"
+
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/host/chunk.cpp"
+#define HWY_TARGET_INCLUDE "kernels/host/positions.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -90,7 +92,8 @@ void scale_axis(double scale, Index num, Real* x) {
 }
 
 template <class Real>
-void load(const ParticleRow<Real>& first, const ChunkPart& to, PositionChunk<Real>& chunk) {
+void load_coordinates(const ParticleRow<Real>& first, const ChunkPart& to,
+                      PositionChunk<Real>& chunk) {
   const Strided<Real>(&pos)[3] = first.segment.pos;
   const Index done = are_rows(pos) ? load_rows(&pos[0][first.row], to, chunk) : 0;
   for (int axis = 0; axis < 3 && pos[axis]; ++axis) {
@@ -99,7 +102,7 @@ void load(const ParticleRow<Real>& first, const ChunkPart& to, PositionChunk<Rea
 }
 
 template <class Real>
-void frame_axes(const KeyFrame& frame, Index num, PositionChunk<Real>& chunk) {
+void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<Real>& chunk) {
   for (int axis = 0; axis < 3; ++axis) {
     Real* const x = chunk.axis[axis];
     if (axis >= frame.box.dimensions) {
@@ -188,7 +191,8 @@ class KeysOf {
 
 /// What lies behind the end is not read: another thread may write it.
 template <class Real>
-void keys_of(const Real* const (&axis)[3], Index num, const KeyFrame& frame, std::uint64_t* keys) {
+void find_keys(const Real* const (&axis)[3], Index num, const KeyFrame& frame,
+               std::uint64_t* keys) {
   const KeysOf<Real> keys_of_vector(frame);
   const auto step = static_cast<Index>(hn::Lanes(Words64{}));
   Index done = 0;
@@ -202,7 +206,7 @@ void keys_of(const Real* const (&axis)[3], Index num, const KeyFrame& frame, std
 }
 
 template <class Real>
-void records_to_chunk(const PositionRecord<Real>* records, Index num, PositionChunk<Real>& chunk) {
+void load_records(const PositionRecord<Real>* records, Index num, PositionChunk<Real>& chunk) {
   static_assert(sizeof(PositionRecord<Real>) == 4 * sizeof(Real));
   const hn::CappedTag<Real, 16> reals;
   const auto step = static_cast<Index>(hn::Lanes(reals));
@@ -251,8 +255,8 @@ HWY_INLINE Index take_by_four(const PositionRecord<double>*, Span<const std::uin
 #endif
 
 template <class Real>
-void take(const PositionRecord<Real>* records, Span<const std::uint64_t> words, int num_index_bits,
-          const PositionColumns<Real>& to) {
+void take_records(const PositionRecord<Real>* records, Span<const std::uint64_t> words,
+                  int num_index_bits, const PositionColumns<Real>& to) {
   const std::uint64_t mask = (std::uint64_t{1} << num_index_bits) - 1;
   for (Index i = take_by_four(records, words, mask, to); i < words.size(); ++i) {
     const PositionRecord<Real>& record = records[words[i] & mask];
@@ -261,37 +265,81 @@ void take(const PositionRecord<Real>* records, Span<const std::uint64_t> words, 
   }
 }
 
+// Extents of many positions.
+
+template <class Real>
+using Reals = hn::CappedTag<Real, 16>;
+
+/// Least and most of many numbers, a vector at a time.
+template <class Real>
+struct Bounds {
+  hn::Vec<Reals<Real>> lo;
+  hn::Vec<Reals<Real>> hi;
+  hn::Vec<Reals<Real>> nothing;  // 0 as long as all are finite
+
+  HWY_INLINE explicit Bounds(Real first)
+      : lo(hn::Set(Reals<Real>{}, first)), hi(lo), nothing(hn::Zero(Reals<Real>{})) {}
+  HWY_INLINE void add(hn::Vec<Reals<Real>> values) {
+    lo = hn::Min(lo, values);
+    hi = hn::Max(hi, values);
+    nothing = hn::MulAdd(values, hn::Zero(Reals<Real>{}), nothing);
+  }
+  HWY_INLINE void add_one(Real value) { add(hn::Set(Reals<Real>{}, value)); }
+};
+
+/// Of as many of the rows of three coordinates as fill vectors; returns how many.
+template <class Real>
+Index bound_rows(const Real* from, Index num, Bounds<Real> (&bounds)[3]) {
+  const Reals<Real> reals;
+  const auto step = static_cast<Index>(hn::Lanes(reals));
+  Index done = 0;
+  for (; done + step <= num; done += step) {
+    hn::Vec<Reals<Real>> x, y, z;
+    hn::LoadInterleaved3(reals, from + 3 * done, x, y, z);
+    bounds[0].add(x);
+    bounds[1].add(y);
+    bounds[2].add(z);
+  }
+  return done;
+}
+
+template <class Real>
+Index bound_column(const Real* from, Index num, Bounds<Real>& bounds) {
+  const Reals<Real> reals;
+  const auto step = static_cast<Index>(hn::Lanes(reals));
+  Index done = 0;
+  for (; done + step <= num; done += step) bounds.add(hn::LoadU(reals, from + done));
+  return done;
+}
+
+template <class Real>
+PositionBounds bounds_of(const Strided<Real> (&pos)[3], Index row, Index num) {
+  PositionBounds found;
+  constexpr auto size = static_cast<Index>(sizeof(Real));
+  const auto start = [&](int a) { return Bounds<Real>(pos[a] ? pos[a][row] : Real{0}); };
+  Bounds<Real> bounds[3] = {start(0), start(1), start(2)};
+  const Index done = are_rows(pos) ? bound_rows(&pos[0][row], num, bounds) : 0;
+  for (int a = 0; a < 3; ++a) {
+    if (!pos[a]) continue;
+    Index at = pos[a].stride_bytes == size ? bound_column(&pos[a][row], num, bounds[a]) : done;
+    for (; at < num; ++at) bounds[a].add_one(pos[a][row + at]);
+    found.lo[a] = static_cast<double>(hn::GetLane(hn::MinOfLanes(Reals<Real>{}, bounds[a].lo)));
+    found.all_finite =
+        found.all_finite &&
+        hn::AllTrue(Reals<Real>{}, hn::Eq(bounds[a].nothing, hn::Zero(Reals<Real>{})));
+    found.hi[a] = static_cast<double>(hn::GetLane(hn::MaxOfLanes(Reals<Real>{}, bounds[a].hi)));
+  }
+  return found;
+}
+
 }  // namespace
 
-// Highway's dispatch wants plain functions.
-void load_float(const ParticleRow<float>& p, const ChunkPart& to, PositionChunk<float>& c) {
-  load(p, to, c);
-}
-void load_double(const ParticleRow<double>& p, const ChunkPart& to, PositionChunk<double>& c) {
-  load(p, to, c);
-}
-void frame_float(const KeyFrame& f, Index n, PositionChunk<float>& c) { frame_axes(f, n, c); }
-void frame_double(const KeyFrame& f, Index n, PositionChunk<double>& c) { frame_axes(f, n, c); }
-void keys_float(const float* const (&x)[3], Index n, const KeyFrame& f, std::uint64_t* k) {
-  keys_of(x, n, f, k);
-}
-void keys_double(const double* const (&x)[3], Index n, const KeyFrame& f, std::uint64_t* k) {
-  keys_of(x, n, f, k);
-}
-void records_float(const PositionRecord<float>* r, Index n, PositionChunk<float>& c) {
-  records_to_chunk(r, n, c);
-}
-void records_double(const PositionRecord<double>* r, Index n, PositionChunk<double>& c) {
-  records_to_chunk(r, n, c);
-}
-void take_float(const PositionRecord<float>* r, Span<const std::uint64_t> w, int b,
-                const PositionColumns<float>& to) {
-  take(r, w, b, to);
-}
-void take_double(const PositionRecord<double>* r, Span<const std::uint64_t> w, int b,
-                 const PositionColumns<double>& to) {
-  take(r, w, b, to);
-}
+ZHALO_TARGET_REALS(load_coordinates);
+ZHALO_TARGET_REALS(wrap_and_scale);
+ZHALO_TARGET_REALS(find_keys);
+ZHALO_TARGET_REALS(load_records);
+ZHALO_TARGET_REALS(take_records);
+ZHALO_TARGET_REALS(bounds_of);
 
 }  // namespace zhalo::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -299,53 +347,47 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace zhalo::kernels {
 
-HWY_EXPORT(load_float);
-HWY_EXPORT(load_double);
-HWY_EXPORT(frame_float);
-HWY_EXPORT(frame_double);
-HWY_EXPORT(keys_float);
-HWY_EXPORT(keys_double);
-HWY_EXPORT(records_float);
-HWY_EXPORT(records_double);
-HWY_EXPORT(take_float);
-HWY_EXPORT(take_double);
+ZHALO_EXPORT_REALS(load_coordinates);
+ZHALO_EXPORT_REALS(wrap_and_scale);
+ZHALO_EXPORT_REALS(find_keys);
+ZHALO_EXPORT_REALS(load_records);
+ZHALO_EXPORT_REALS(take_records);
+ZHALO_EXPORT_REALS(bounds_of);
 
-void load_coordinates(const ParticleRow<float>& first, const ChunkPart& to,
-                      PositionChunk<float>& chunk) {
-  HWY_DYNAMIC_DISPATCH(load_float)(first, to, chunk);
+template <class Real>
+void load_coordinates(const ParticleRow<Real>& first, const ChunkPart& to,
+                      PositionChunk<Real>& chunk) {
+  ZHALO_BEST_TARGET(load_coordinates, Real)(first, to, chunk);
 }
-void load_coordinates(const ParticleRow<double>& first, const ChunkPart& to,
-                      PositionChunk<double>& chunk) {
-  HWY_DYNAMIC_DISPATCH(load_double)(first, to, chunk);
+template <class Real>
+void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<Real>& chunk) {
+  ZHALO_BEST_TARGET(wrap_and_scale, Real)(frame, num, chunk);
 }
-void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<float>& chunk) {
-  HWY_DYNAMIC_DISPATCH(frame_float)(frame, num, chunk);
-}
-void wrap_and_scale(const KeyFrame& frame, Index num, PositionChunk<double>& chunk) {
-  HWY_DYNAMIC_DISPATCH(frame_double)(frame, num, chunk);
-}
-void find_keys(const float* const (&axis)[3], Index num, const KeyFrame& frame,
+template <class Real>
+void find_keys(const Real* const (&axis)[3], Index num, const KeyFrame& frame,
                std::uint64_t* keys) {
-  HWY_DYNAMIC_DISPATCH(keys_float)(axis, num, frame, keys);
+  ZHALO_BEST_TARGET(find_keys, Real)(axis, num, frame, keys);
 }
-void find_keys(const double* const (&axis)[3], Index num, const KeyFrame& frame,
-               std::uint64_t* keys) {
-  HWY_DYNAMIC_DISPATCH(keys_double)(axis, num, frame, keys);
+template <class Real>
+void load_records(const PositionRecord<Real>* records, Index num, PositionChunk<Real>& chunk) {
+  ZHALO_BEST_TARGET(load_records, Real)(records, num, chunk);
 }
-void load_records(const PositionRecord<float>* records, Index num, PositionChunk<float>& chunk) {
-  HWY_DYNAMIC_DISPATCH(records_float)(records, num, chunk);
+template <class Real>
+void take_records(const PositionRecord<Real>* records, Span<const std::uint64_t> words,
+                  int num_index_bits, const PositionColumns<Real>& to) {
+  ZHALO_BEST_TARGET(take_records, Real)(records, words, num_index_bits, to);
 }
-void load_records(const PositionRecord<double>* records, Index num, PositionChunk<double>& chunk) {
-  HWY_DYNAMIC_DISPATCH(records_double)(records, num, chunk);
+template <class Real>
+PositionBounds bounds_of(const Strided<Real> (&pos)[3], Index row, Index num) {
+  return ZHALO_BEST_TARGET(bounds_of, Real)(pos, row, num);
 }
-void take_records(const PositionRecord<float>* records, Span<const std::uint64_t> words,
-                  int num_index_bits, const PositionColumns<float>& to) {
-  HWY_DYNAMIC_DISPATCH(take_float)(records, words, num_index_bits, to);
-}
-void take_records(const PositionRecord<double>* records, Span<const std::uint64_t> words,
-                  int num_index_bits, const PositionColumns<double>& to) {
-  HWY_DYNAMIC_DISPATCH(take_double)(records, words, num_index_bits, to);
-}
+
+ZHALO_INSTANTIATE_OF_REALS(load_coordinates);
+ZHALO_INSTANTIATE_OF_REALS(wrap_and_scale);
+ZHALO_INSTANTIATE_OF_REALS(find_keys);
+ZHALO_INSTANTIATE_OF_REALS(load_records);
+ZHALO_INSTANTIATE_OF_REALS(take_records);
+ZHALO_INSTANTIATE_OF_REALS(bounds_of);
 
 }  // namespace zhalo::kernels
 #endif
