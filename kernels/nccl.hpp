@@ -1,4 +1,4 @@
-/// Messages between the devices of ranks by NCCL. The library is loaded when it is first asked for,
+/// Messages between ranks, and how those between devices go by NCCL. The library is loaded when it is first asked for,
 /// so that one build serves machines with and without it.
 #pragma once
 
@@ -12,26 +12,33 @@
 
 namespace zhalo::kernels {
 
-/// Bytes in device memory that travel to or from a rank.
-struct DeviceMessage {
+/// Bytes that travel to or from a rank.
+struct Message {
   int peer = 0;
   void* data = nullptr;
   Index bytes = 0;
 };
 
-/// Bytes that stay on the device.
-struct DeviceCopy {
+/// Bytes that stay where they are.
+struct OwnCopy {
   void* to = nullptr;
   const void* from = nullptr;
   Index bytes = 0;
 };
 
-/// What travels together. Messages of a pair of ranks match in their order; those of 0 bytes are
-/// left out on both sides.
+/// What travels together: both sides know of each other's messages. Those of a pair of ranks match
+/// in their order. None has 0 bytes.
 struct MessageGroup {
-  std::vector<DeviceMessage> sends;
-  std::vector<DeviceMessage> receives;
-  std::vector<DeviceCopy> copies;
+  std::vector<Message> sends;
+  std::vector<Message> receives;
+  std::vector<OwnCopy> copies;
+
+  void send(const Message& message) {
+    if (message.bytes > 0) sends.push_back(message);
+  }
+  void receive(const Message& message) {
+    if (message.bytes > 0) receives.push_back(message);
+  }
 };
 
 /// This rank's end of the links between all ranks. No member function waits for other ranks. The

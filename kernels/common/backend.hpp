@@ -38,20 +38,6 @@
   ZHALO_INSTANTIATE(name, float);     \
   ZHALO_INSTANTIATE(name, double)
 
-/// A backend that has a better way declares, before the text, that it specializes the template; and
-/// defines the specialization behind the text.
-#define ZHALO_SPECIALIZE(name, ...)                        \
-  template <>                                              \
-  decltype(name<ZHALO_BACKEND __VA_OPT__(, ) __VA_ARGS__>) \
-      name<ZHALO_BACKEND __VA_OPT__(, ) __VA_ARGS__>
-#define ZHALO_SPECIALIZE_REALS(name) \
-  ZHALO_SPECIALIZE(name, float);     \
-  ZHALO_SPECIALIZE(name, double)
-
-#if defined(__clang__)  // a specialized template is instantiated to no effect, as is meant
-#pragma clang diagnostic ignored "-Winstantiation-after-specialization"
-#endif
-
 /// Before a loop of a fixed number of steps over arrays that are to be registers.
 #if defined(__clang__) || (defined(__NVCC__) && ZHALO_ON_DEVICE)
 #define ZHALO_UNROLL _Pragma("unroll")

@@ -36,10 +36,6 @@ void sum_blocks(const Cuda& exec, const SumBlock& block) {
   for_each_with_lanes(exec, block.sums.size(), SumBlockByLanes<Lanes, SumBlock>{block}, Lanes{});
 }
 
-// The common text's way is that of one particle after the other.
-ZHALO_SPECIALIZE(count_members, Index);
-ZHALO_SPECIALIZE(count_members, LocalIndex);
-
 }  // namespace zhalo::kernels
 
 // The loops come first: the texts of kernels/common are written in terms of them.
@@ -79,10 +75,8 @@ struct CountMemberRuns {
   }
 };
 
-namespace {
-
-template <class T>
-void count_by_runs(const Cuda& exec, Span<const T> root, Span<const LocalIndex> marks,
+template <class E, class T>
+void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> marks,
                    Span<LocalIndex> counts) {
   using Lanes = WarpLanes<float>;
   fill(exec, counts, LocalIndex{0});
@@ -90,17 +84,7 @@ void count_by_runs(const Cuda& exec, Span<const T> root, Span<const LocalIndex> 
                       CountMemberRuns<Lanes, T>{{root, marks, counts, false}}, Lanes{});
 }
 
-}  // namespace
-
-template <>
-void count_members(const Cuda& exec, Span<const Index> root, Span<const LocalIndex> marks,
-                   Span<LocalIndex> counts) {
-  count_by_runs(exec, root, marks, counts);
-}
-template <>
-void count_members(const Cuda& exec, Span<const LocalIndex> root, Span<const LocalIndex> marks,
-                   Span<LocalIndex> counts) {
-  count_by_runs(exec, root, marks, counts);
-}
+ZHALO_INSTANTIATE(count_members, Index);
+ZHALO_INSTANTIATE(count_members, LocalIndex);
 
 }  // namespace zhalo::kernels

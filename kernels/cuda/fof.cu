@@ -150,6 +150,39 @@ void link_inside(const E& exec, const FofView<Real>& fof) {
                       WarpLanes<Real>{});
 }
 
+/// Notes the index of each root.
+template <class T>
+struct StartSmallest {
+  DisjointSets sets;
+  Span<const T> index;
+  Span<T> smallest;
+
+  ZHALO_HD void operator()(Index i) const {
+    if (sets.parent[i] == static_cast<LocalIndex>(i)) smallest[i] = index[i];
+  }
+};
+
+/// Notes the smallest index of each set at its root.
+template <class T>
+struct FindSmallest {
+  DisjointSets sets;
+  Span<const T> index;
+  Span<T> smallest;
+
+  ZHALO_HD void operator()(Index i) const {
+    const LocalIndex root = sets.find(static_cast<LocalIndex>(i));
+    if (root != static_cast<LocalIndex>(i)) atomic_min(smallest[root], index[i]);
+  }
+};
+
+template <class E, class T>
+void find_smallest(const E& exec, const DisjointSets& sets, Span<const T> index, Span<T> smallest) {
+  for_each(exec, index.size(), StartSmallest<T>{sets, index, smallest});
+  for_each(exec, index.size(), FindSmallest<T>{sets, index, smallest});
+}
+
 ZHALO_INSTANTIATE_REALS(link_inside);
+ZHALO_INSTANTIATE(find_smallest, LocalIndex);
+ZHALO_INSTANTIATE(find_smallest, Index);
 
 }  // namespace zhalo::kernels

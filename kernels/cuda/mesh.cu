@@ -4,14 +4,6 @@
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/lanes/warp_lanes.cuh"
 #include "kernels/mesh.hpp"
-
-namespace zhalo::kernels {
-
-// The common text's way is that of one particle after the other.
-ZHALO_SPECIALIZE_REALS(deposit);
-
-}  // namespace zhalo::kernels
-
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/mesh/index_boxes.hpp"
 #include "kernels/common/mesh/paint.hpp"
@@ -218,9 +210,9 @@ struct DepositItem {
   }
 };
 
-template <class Real>
-void deposit_by_boxes(const Cuda& exec, const PaintInput<Real>& painted, const MeshCells& cells,
-                      Span<Index> sums) {
+template <class E, class Real>
+void deposit(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
+             Span<Index> sums) {
   with_order(cells.order, [&](auto order) {
     using Item = DepositItem<decltype(order)::value, Real>;
     const Index num_items = (painted.particles.num + Item::per_item - 1) / Item::per_item;
@@ -228,15 +220,28 @@ void deposit_by_boxes(const Cuda& exec, const PaintInput<Real>& painted, const M
   });
 }
 
-template <>
-void deposit(const Cuda& exec, const PaintInput<float>& painted, const MeshCells& cells,
-             Span<Index> sums) {
-  deposit_by_boxes(exec, painted, cells, sums);
+template <class E, class Real, class To>
+Index paint_cells(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
+                  const PaintTarget<To>& to) {
+  return paint_by_sums(exec, painted, cells, to);
 }
-template <>
-void deposit(const Cuda& exec, const PaintInput<double>& painted, const MeshCells& cells,
-             Span<Index> sums) {
-  deposit_by_boxes(exec, painted, cells, sums);
+
+template <class E, class T, class Real>
+void readout_cells(const E& exec, const ParticlesView<Real>& points,
+                   const ReadoutCells<T>& readout) {
+  with_order(readout.cells.order, [&](auto order) {
+    for_each(exec, points.num, ReadoutPoint<decltype(order)::value, T, Real>{points, readout});
+  });
 }
+
+ZHALO_INSTANTIATE_REALS(deposit);
+ZHALO_INSTANTIATE(paint_cells, float, float);
+ZHALO_INSTANTIATE(paint_cells, float, double);
+ZHALO_INSTANTIATE(paint_cells, double, float);
+ZHALO_INSTANTIATE(paint_cells, double, double);
+ZHALO_INSTANTIATE(readout_cells, float, float);
+ZHALO_INSTANTIATE(readout_cells, float, double);
+ZHALO_INSTANTIATE(readout_cells, double, float);
+ZHALO_INSTANTIATE(readout_cells, double, double);
 
 }  // namespace zhalo::kernels

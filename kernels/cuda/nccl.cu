@@ -226,7 +226,7 @@ class Link final : public NcclLink {
   void issue(const Started& started) {
     const MessageGroup& group = started.group;
     started.event.let_wait(stream_);
-    for (const DeviceCopy& copy : group.copies) {
+    for (const OwnCopy& copy : group.copies) {
       ZHALO_CUDA_TRY(cudaMemcpyAsync(copy.to, copy.from, static_cast<std::size_t>(copy.bytes),
                                      cudaMemcpyDefault, stream_));
     }
@@ -242,12 +242,12 @@ class Link final : public NcclLink {
   }
 
   void add_messages(const MessageGroup& group) {
-    for (const DeviceMessage& message : group.sends) {
+    for (const Message& message : group.sends) {
       check_nccl(nccl().send(message.data, static_cast<std::size_t>(message.bytes), NcclType::int8,
                              message.peer, comm_, stream_),
                  "ncclSend", comm_);
     }
-    for (const DeviceMessage& message : group.receives) {
+    for (const Message& message : group.receives) {
       check_nccl(nccl().receive(message.data, static_cast<std::size_t>(message.bytes),
                                 NcclType::int8, message.peer, comm_, stream_),
                  "ncclRecv", comm_);

@@ -7,14 +7,6 @@
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/lanes/warp_lanes.cuh"
 #include "kernels/tree.hpp"
-
-namespace zhalo::kernels {
-
-// The common text's way is for hosts.
-ZHALO_SPECIALIZE(cut_tree);
-
-}  // namespace zhalo::kernels
-
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/tree/leaves.hpp"
 // After the lanes.
@@ -105,8 +97,8 @@ inline Buffer<LocalIndex> cut_nodes_again(const Cuda& exec, const CellCut& cut,
 /// Leaves and nodes, of which the host learns the numbers together: nodes are cut before it knows
 /// how many leaves there are, in room for as many as there usually are at most. If they are more,
 /// the nodes are cut again.
-template <>
-TreeCells cut_tree(const Cuda& exec, const CellCut& cut, int fanout) {
+template <class E>
+TreeCells cut_tree(const E& exec, const CellCut& cut, int fanout) {
   const Index num_keys = cut.keys.size();
   const Index usual = 1024 + num_keys / cut.max_size * 4;
   const Index room = usual < num_keys ? usual : num_keys;
@@ -129,5 +121,7 @@ TreeCells cut_tree(const Cuda& exec, const CellCut& cut, int fanout) {
   }
   return cells;
 }
+
+ZHALO_INSTANTIATE(cut_tree);
 
 }  // namespace zhalo::kernels

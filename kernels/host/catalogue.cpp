@@ -156,4 +156,18 @@ void add_batch(MemberBatch& batch, const BatchFrame& frame, Spreads& sum) {
 
 #include "kernels/common/catalogue/group_sums.hpp"
 #include "kernels/common/catalogue/groups.hpp"
+
+namespace zhalo::kernels {
+
+template <class E, class T>
+void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> marks,
+                   Span<LocalIndex> counts) {
+  fill(exec, counts, LocalIndex{0});
+  for_each(exec, root.size(), CountMember<T>{root, marks, counts, has_one_thread(exec)});
+}
+
+ZHALO_INSTANTIATE(count_members, Index);
+ZHALO_INSTANTIATE(count_members, LocalIndex);
+
+}  // namespace zhalo::kernels
 #endif

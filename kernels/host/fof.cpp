@@ -11,16 +11,7 @@
 
 #include "kernels/host/dispatch.hpp"
 #include "kernels/host/parallel.hpp"
-// The loops come first: the texts are written in terms of them.
-#include "kernels/fof.hpp"
-
-namespace zhalo::kernels {
-
-ZHALO_SPECIALIZE(find_smallest, LocalIndex);
-ZHALO_SPECIALIZE(find_smallest, Index);
-
-}  // namespace zhalo::kernels
-
+// The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/fof/sets.hpp"
 #include "kernels/lanes/lanes.hpp"
 
@@ -336,9 +327,10 @@ struct PartOfSets {
   }
 };
 
-template <class T>
-void find_smallest_in_parts(const Host& exec, const DisjointSets& sets, Span<const T> index,
-                            Span<T> smallest) {
+}  // namespace
+
+template <class E, class T>
+void find_smallest(const E& exec, const DisjointSets& sets, Span<const T> index, Span<T> smallest) {
   const Index num = index.size();
   const Index num_parts = std::clamp<Index>(num / host_block, 1, threads_of(exec));
   const auto part = [&](Index p) {
@@ -349,18 +341,8 @@ void find_smallest_in_parts(const Host& exec, const DisjointSets& sets, Span<con
   run_tasks(exec, num_parts - 1, [&](Index p) { part(p + 1).tell_earlier_parts(); });
 }
 
-}  // namespace
-
-template <>
-void find_smallest(const Host& exec, const DisjointSets& sets, Span<const LocalIndex> index,
-                   Span<LocalIndex> smallest) {
-  find_smallest_in_parts(exec, sets, index, smallest);
-}
-template <>
-void find_smallest(const Host& exec, const DisjointSets& sets, Span<const Index> index,
-                   Span<Index> smallest) {
-  find_smallest_in_parts(exec, sets, index, smallest);
-}
+ZHALO_INSTANTIATE(find_smallest, LocalIndex);
+ZHALO_INSTANTIATE(find_smallest, Index);
 
 }  // namespace zhalo::kernels
 #endif

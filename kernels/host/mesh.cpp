@@ -5,22 +5,6 @@
 
 #include "kernels/host/parallel.hpp"
 #include "kernels/mesh.hpp"
-
-namespace zhalo::kernels {
-
-// The common text's ways are for devices.
-ZHALO_SPECIALIZE_REALS(deposit);
-ZHALO_SPECIALIZE(paint_cells, float, float);
-ZHALO_SPECIALIZE(paint_cells, float, double);
-ZHALO_SPECIALIZE(paint_cells, double, float);
-ZHALO_SPECIALIZE(paint_cells, double, double);
-ZHALO_SPECIALIZE(readout_cells, float, float);
-ZHALO_SPECIALIZE(readout_cells, double, float);
-ZHALO_SPECIALIZE(readout_cells, float, double);
-ZHALO_SPECIALIZE(readout_cells, double, double);
-
-}  // namespace zhalo::kernels
-
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/mesh/index_boxes.hpp"
 #include "kernels/common/mesh/paint.hpp"
@@ -215,55 +199,30 @@ void readout_by_blocks(const Host& exec, const ParticlesView<Real>& points,
 
 }  // namespace
 
-template <>
-void deposit(const Host& exec, const PaintInput<float>& painted, const MeshCells& cells,
+template <class E, class Real>
+void deposit(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
              Span<Index> sums) {
   deposit_by_tiles(exec, painted, cells, sums);
 }
-template <>
-void deposit(const Host& exec, const PaintInput<double>& painted, const MeshCells& cells,
-             Span<Index> sums) {
-  deposit_by_tiles(exec, painted, cells, sums);
-}
-template <>
-Index paint_cells(const Host& exec, const PaintInput<float>& painted, const MeshCells& cells,
-                  const PaintTarget<float>& to) {
+template <class E, class Real, class To>
+Index paint_cells(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
+                  const PaintTarget<To>& to) {
   return paint_by_slabs(exec, painted, cells, to);
 }
-template <>
-Index paint_cells(const Host& exec, const PaintInput<float>& painted, const MeshCells& cells,
-                  const PaintTarget<double>& to) {
-  return paint_by_slabs(exec, painted, cells, to);
-}
-template <>
-Index paint_cells(const Host& exec, const PaintInput<double>& painted, const MeshCells& cells,
-                  const PaintTarget<float>& to) {
-  return paint_by_slabs(exec, painted, cells, to);
-}
-template <>
-Index paint_cells(const Host& exec, const PaintInput<double>& painted, const MeshCells& cells,
-                  const PaintTarget<double>& to) {
-  return paint_by_slabs(exec, painted, cells, to);
-}
-template <>
-void readout_cells(const Host& exec, const ParticlesView<float>& points,
-                   const ReadoutCells<float>& readout) {
+template <class E, class T, class Real>
+void readout_cells(const E& exec, const ParticlesView<Real>& points,
+                   const ReadoutCells<T>& readout) {
   readout_by_blocks(exec, points, readout);
 }
-template <>
-void readout_cells(const Host& exec, const ParticlesView<float>& points,
-                   const ReadoutCells<double>& readout) {
-  readout_by_blocks(exec, points, readout);
-}
-template <>
-void readout_cells(const Host& exec, const ParticlesView<double>& points,
-                   const ReadoutCells<float>& readout) {
-  readout_by_blocks(exec, points, readout);
-}
-template <>
-void readout_cells(const Host& exec, const ParticlesView<double>& points,
-                   const ReadoutCells<double>& readout) {
-  readout_by_blocks(exec, points, readout);
-}
+
+ZHALO_INSTANTIATE_REALS(deposit);
+ZHALO_INSTANTIATE(paint_cells, float, float);
+ZHALO_INSTANTIATE(paint_cells, float, double);
+ZHALO_INSTANTIATE(paint_cells, double, float);
+ZHALO_INSTANTIATE(paint_cells, double, double);
+ZHALO_INSTANTIATE(readout_cells, float, float);
+ZHALO_INSTANTIATE(readout_cells, float, double);
+ZHALO_INSTANTIATE(readout_cells, double, float);
+ZHALO_INSTANTIATE(readout_cells, double, double);
 
 }  // namespace zhalo::kernels

@@ -6,13 +6,6 @@
 
 #include "kernels/host/parallel.hpp"
 #include "kernels/modes.hpp"
-
-namespace zhalo::kernels {
-
-ZHALO_SPECIALIZE_REALS(sum_powers);
-
-}  // namespace zhalo::kernels
-
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/modes/modes.hpp"
 #include "kernels/common/modes/powers.hpp"
@@ -78,21 +71,14 @@ std::vector<double> sum_rows(const Host& exec, const PowerView<T>& modes) {
   return sums;
 }
 
-template <class T>
-std::vector<double> sum_modes(const Host& exec, const PowerView<T>& modes) {
+}  // namespace
+
+template <class E, class T>
+std::vector<double> sum_powers(const E& exec, const PowerView<T>& modes) {
   return modes.has_factors() ? sum_rows<ModeFactors::tables>(exec, modes)
                              : sum_rows<ModeFactors::none>(exec, modes);
 }
 
-}  // namespace
-
-template <>
-std::vector<double> sum_powers(const Host& exec, const PowerView<float>& modes) {
-  return sum_modes(exec, modes);
-}
-template <>
-std::vector<double> sum_powers(const Host& exec, const PowerView<double>& modes) {
-  return sum_modes(exec, modes);
-}
+ZHALO_INSTANTIATE_REALS(sum_powers);
 
 }  // namespace zhalo::kernels

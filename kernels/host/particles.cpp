@@ -8,19 +8,6 @@
 #include "kernels/host/positions.hpp"
 #include "kernels/particles.hpp"
 
-namespace zhalo::kernels {
-
-// The common text's way is for devices.
-ZHALO_SPECIALIZE_REALS(summarize_positions);
-ZHALO_SPECIALIZE_REALS(sort_positions);  // in sort.cpp
-ZHALO_SPECIALIZE_REALS(sort_coarsely);   // there, too
-ZHALO_SPECIALIZE_REALS(sort_around);     // there, too
-ZHALO_SPECIALIZE_REALS(sort_arrived);    // there, too
-ZHALO_SPECIALIZE_REALS(pack_all);
-ZHALO_SPECIALIZE_REALS(pack_particles);
-
-}  // namespace zhalo::kernels
-
 // The loops come first: the texts of kernels/common are written in terms of them.
 #include "kernels/common/particles/columns.hpp"
 #include "kernels/common/particles/positions.hpp"
@@ -73,14 +60,6 @@ class SummarizeRange {
 };
 
 template <class Real>
-PositionSummary summarize_blocks(const Host& exec, const ParticlesView<Real>& particles,
-                                 const Box& box) {
-  const SummarizePosition<Real> one{particles, box};
-  return reduce_blocks(exec, particles.num, one.nothing(), SummarizeRange<Real>(one),
-                       CombineSummaries{});
-}
-
-template <class Real>
 void pack_by_runs(const Host& exec, const ParticlesView<Real>& particles,
                   const PackedColumns<Real>& to) {
   const PackRow<Real> pack{particles, to};
@@ -106,11 +85,26 @@ void pack_column(const Host& exec, const ParticlesView<Real>& particles, Span<co
          to.data());
 }
 
+}  // namespace
+
+template <class E, class Real>
+PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles,
+                                    const Box& box) {
+  const SummarizePosition<Real> one{particles, box};
+  return reduce_blocks(exec, particles.num, one.nothing(), SummarizeRange<Real>(one),
+                       CombineSummaries{});
+}
+
+template <class E, class Real>
+void pack_all(const E& exec, const ParticlesView<Real>& particles, const PackedColumns<Real>& to) {
+  pack_by_runs(exec, particles, to);
+}
+
 /// A column is put into one piece first, from which gathering is faster than from several segments
 /// or axes.
-template <class Real>
-void pack_chosen(const Host& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
-                 const PackedColumns<Real>& to) {
+template <class E, class Real>
+void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
+                    const PackedColumns<Real>& to) {
   const auto pack = [&](auto column) { pack_column(exec, particles, at, column, to.*column); };
   pack(&PackedColumns<Real>::pos);
   pack(&PackedColumns<Real>::velocity_float);
@@ -120,37 +114,8 @@ void pack_chosen(const Host& exec, const ParticlesView<Real>& particles, Span<co
   pack(&PackedColumns<Real>::type);
 }
 
-}  // namespace
-
-template <>
-PositionSummary summarize_positions(const Host& exec, const ParticlesView<float>& particles,
-                                    const Box& box) {
-  return summarize_blocks(exec, particles, box);
-}
-template <>
-PositionSummary summarize_positions(const Host& exec, const ParticlesView<double>& particles,
-                                    const Box& box) {
-  return summarize_blocks(exec, particles, box);
-}
-template <>
-void pack_all(const Host& exec, const ParticlesView<float>& particles,
-              const PackedColumns<float>& to) {
-  pack_by_runs(exec, particles, to);
-}
-template <>
-void pack_all(const Host& exec, const ParticlesView<double>& particles,
-              const PackedColumns<double>& to) {
-  pack_by_runs(exec, particles, to);
-}
-template <>
-void pack_particles(const Host& exec, const ParticlesView<float>& particles,
-                    Span<const LocalIndex> at, const PackedColumns<float>& to) {
-  pack_chosen(exec, particles, at, to);
-}
-template <>
-void pack_particles(const Host& exec, const ParticlesView<double>& particles,
-                    Span<const LocalIndex> at, const PackedColumns<double>& to) {
-  pack_chosen(exec, particles, at, to);
-}
+ZHALO_INSTANTIATE_REALS(summarize_positions);
+ZHALO_INSTANTIATE_REALS(pack_all);
+ZHALO_INSTANTIATE_REALS(pack_particles);
 
 }  // namespace zhalo::kernels

@@ -98,13 +98,6 @@ PartKeys usual_parts(Index num, const KeyRange& range) {
   return {range, std::min(digit_bits_of(num), range.bits)};
 }
 
-template <class Real>
-SortedColumns<Real> sort_given(const Host& exec, const ParticlesView<Real>& particles,
-                               const KeyFrame& frame) {
-  return sort_partitioned<Real>(exec, particles, {frame, frame},
-                                usual_parts(particles.num, {0, frame.key_bits()}));
-}
-
 /// Of coordinates that are wrapped and scaled already.
 template <class Real>
 SegmentView<Real> segment_of(const PositionRecord<Real>* records, Index num, int dimensions) {
@@ -153,59 +146,6 @@ std::vector<std::uint64_t> groups_of(const std::vector<std::uint64_t>& keys, int
   return groups;
 }
 
-template <class Real>
-void sort_groups(const Host& exec, const std::vector<std::uint64_t>& keys,
-                 DepartingPositions<Real>& departing) {
-  const std::vector<std::uint64_t> groups = groups_of(keys, departing.num_low_bits);
-  const Span<const std::uint64_t> known = departing.keys.span();
-  const Span<const Index> before = departing.num_before.span();
-  const auto is_cut = [&](Index i) {
-    return std::binary_search(groups.begin(), groups.end(), known[i]);
-  };
-  Index num = 0;
-  for (Index i = 0; i < known.size(); ++i) num += is_cut(i) ? before[i + 1] - before[i] : 1;
-  Buffer<std::uint64_t> finer(exec, num, "keys");
-  Buffer<Index> num_before(exec, num + 1, "numbers of particles");
-  Index to = 0;
-  for (Index i = 0; i < known.size(); ++i) {
-    const Group group{before[i], before[i + 1] - before[i]};
-    if (!is_cut(i)) {
-      finer.data()[to] = known[i];
-      num_before.data()[to++] = group.first;
-      continue;
-    }
-    sort_group(exec, group, known[i], departing, finer.data() + to);
-    for (Index k = 0; k < group.num; ++k) num_before.data()[to++] = group.first + k;
-  }
-  num_before.data()[to] = before[known.size()];
-  departing.keys = std::move(finer);
-  departing.num_before = std::move(num_before);
-}
-
-/// No more than a partition: each part that is not empty has a key.
-template <class Real>
-DepartingPositions<Real> sort_by_high_bits(const Host& exec, const ParticlesView<Real>& particles,
-                                           const KeyFrame& frame, Index num_usual) {
-  const PartKeys keys = usual_parts(num_usual, {0, frame.key_bits()});
-  RecordParts<Real> parts = PositionPartition<Real>(exec, particles, {frame, frame}, keys).run();
-  DepartingPositions<Real> departing;
-  departing.frame = frame;
-  departing.num_low_bits = keys.num_rest_bits();
-  departing.records = std::move(parts.records);
-  Index num = 0;
-  for (Index part = 0; part < keys.num_parts(); ++part) num += parts.starts.size(part) > 0 ? 1 : 0;
-  departing.keys = Buffer<std::uint64_t>(exec, num, "keys");
-  departing.num_before = Buffer<Index>(exec, num + 1, "numbers of particles");
-  Index to = 0;
-  for (Index part = 0; part < keys.num_parts(); ++part) {
-    if (parts.starts.size(part) == 0) continue;
-    departing.keys.data()[to] = keys.lowest_of(part);
-    departing.num_before.data()[to++] = parts.starts.first(part);
-  }
-  departing.num_before.data()[to] = particles.num;
-  return departing;
-}
-
 /// Of sorted particles, whose order is that of arrival; `index` is of what arrived.
 void find_global_indices(const Host& exec, const SourcesView& sources, Span<const LocalIndex> index,
                          Span<const LocalIndex> order, Span<Index> global) {
@@ -247,45 +187,75 @@ SortedColumns<Real> sort_runs(const Host& exec, ArrivedPositions<Real> arrived,
 
 }  // namespace
 
-template <>
-SortedColumns<float> sort_positions(const Host& exec, const ParticlesView<float>& particles,
-                                    const KeyFrame& frame) {
-  return sort_given(exec, particles, frame);
+template <class E, class Real>
+SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& particles,
+                                   const KeyFrame& frame) {
+  return sort_partitioned<Real>(exec, particles, {frame, frame},
+                                usual_parts(particles.num, {0, frame.key_bits()}));
 }
-template <>
-SortedColumns<double> sort_positions(const Host& exec, const ParticlesView<double>& particles,
-                                     const KeyFrame& frame) {
-  return sort_given(exec, particles, frame);
+
+/// No more than a partition: each part that is not empty has a key.
+template <class E, class Real>
+DepartingPositions<Real> sort_coarsely(const E& exec, const ParticlesView<Real>& particles,
+                                       const KeyFrame& frame, Index num_usual) {
+  const PartKeys keys = usual_parts(num_usual, {0, frame.key_bits()});
+  RecordParts<Real> parts = PositionPartition<Real>(exec, particles, {frame, frame}, keys).run();
+  DepartingPositions<Real> departing;
+  departing.frame = frame;
+  departing.num_low_bits = keys.num_rest_bits();
+  departing.records = std::move(parts.records);
+  Index num = 0;
+  for (Index part = 0; part < keys.num_parts(); ++part) num += parts.starts.size(part) > 0 ? 1 : 0;
+  departing.keys = Buffer<std::uint64_t>(exec, num, "keys");
+  departing.num_before = Buffer<Index>(exec, num + 1, "numbers of particles");
+  Index to = 0;
+  for (Index part = 0; part < keys.num_parts(); ++part) {
+    if (parts.starts.size(part) == 0) continue;
+    departing.keys.data()[to] = keys.lowest_of(part);
+    departing.num_before.data()[to++] = parts.starts.first(part);
+  }
+  departing.num_before.data()[to] = particles.num;
+  return departing;
 }
-template <>
-DepartingPositions<float> sort_coarsely(const Host& exec, const ParticlesView<float>& particles,
-                                        const KeyFrame& frame, Index num_usual) {
-  return sort_by_high_bits(exec, particles, frame, num_usual);
+
+template <class E, class Real>
+void sort_around(const E& exec, const std::vector<std::uint64_t>& keys,
+                 DepartingPositions<Real>& departing) {
+  const std::vector<std::uint64_t> groups = groups_of(keys, departing.num_low_bits);
+  const Span<const std::uint64_t> known = departing.keys.span();
+  const Span<const Index> before = departing.num_before.span();
+  const auto is_cut = [&](Index i) {
+    return std::binary_search(groups.begin(), groups.end(), known[i]);
+  };
+  Index num = 0;
+  for (Index i = 0; i < known.size(); ++i) num += is_cut(i) ? before[i + 1] - before[i] : 1;
+  Buffer<std::uint64_t> finer(exec, num, "keys");
+  Buffer<Index> num_before(exec, num + 1, "numbers of particles");
+  Index to = 0;
+  for (Index i = 0; i < known.size(); ++i) {
+    const Group group{before[i], before[i + 1] - before[i]};
+    if (!is_cut(i)) {
+      finer.data()[to] = known[i];
+      num_before.data()[to++] = group.first;
+      continue;
+    }
+    sort_group(exec, group, known[i], departing, finer.data() + to);
+    for (Index k = 0; k < group.num; ++k) num_before.data()[to++] = group.first + k;
+  }
+  num_before.data()[to] = before[known.size()];
+  departing.keys = std::move(finer);
+  departing.num_before = std::move(num_before);
 }
-template <>
-DepartingPositions<double> sort_coarsely(const Host& exec, const ParticlesView<double>& particles,
-                                         const KeyFrame& frame, Index num_usual) {
-  return sort_by_high_bits(exec, particles, frame, num_usual);
-}
-template <>
-void sort_around(const Host& exec, const std::vector<std::uint64_t>& keys,
-                 DepartingPositions<float>& departing) {
-  sort_groups(exec, keys, departing);
-}
-template <>
-void sort_around(const Host& exec, const std::vector<std::uint64_t>& keys,
-                 DepartingPositions<double>& departing) {
-  sort_groups(exec, keys, departing);
-}
-template <>
-SortedColumns<float> sort_arrived(const Host& exec, ArrivedPositions<float> arrived,
-                                  const KeyFrame& frame, Span<Index> global_index) {
+
+template <class E, class Real>
+SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
+                                 const KeyFrame& frame, Span<Index> global_index) {
   return sort_runs(exec, std::move(arrived), frame, global_index);
 }
-template <>
-SortedColumns<double> sort_arrived(const Host& exec, ArrivedPositions<double> arrived,
-                                   const KeyFrame& frame, Span<Index> global_index) {
-  return sort_runs(exec, std::move(arrived), frame, global_index);
-}
+
+ZHALO_INSTANTIATE_REALS(sort_positions);
+ZHALO_INSTANTIATE_REALS(sort_coarsely);
+ZHALO_INSTANTIATE_REALS(sort_around);
+ZHALO_INSTANTIATE_REALS(sort_arrived);
 
 }  // namespace zhalo::kernels

@@ -127,89 +127,50 @@ ExchangePlan Communicator::plan_exchange(const std::vector<Index>& send_counts) 
 
 namespace {
 
-/// Messages of one rank to and from all others: first with its neighbours, so that not all send to
-/// one rank at a time.
-struct Schedule {
-  Pieces sends;
-  Pieces receives;
-};
-
 /// The part of a column that goes to, or comes from, one rank.
-struct ColumnPart {
-  char* data = nullptr;
-  Index bytes = 0;
-};
-
-ColumnPart part_of(const void* column, const std::vector<Index>& offset, int rank,
-                   Index element_size) {
+kernels::Message part_of(const void* column, const std::vector<Index>& offset, int rank,
+                         Index element_size) {
   const auto r = static_cast<std::size_t>(rank);
   auto* const data = const_cast<char*>(static_cast<const char*>(column));  // MPI and NCCL say so
-  return {data + offset[r] * element_size, (offset[r + 1] - offset[r]) * element_size};
+  return {rank, data + offset[r] * element_size, (offset[r + 1] - offset[r]) * element_size};
 }
-ColumnPart sent_part(const ExchangePlan& plan, const ColumnMove& column, int rank) {
+kernels::Message sent_part(const ExchangePlan& plan, const ColumnMove& column, int rank) {
   return part_of(column.from.data, plan.send_offset, rank, column.from.element_size);
 }
-ColumnPart received_part(const ExchangePlan& plan, const ColumnMove& column, int rank) {
+kernels::Message received_part(const ExchangePlan& plan, const ColumnMove& column, int rank) {
   return part_of(column.to, plan.receive_offset, rank, column.from.element_size);
 }
 
-Schedule schedule(const ExchangePlan& plan, const std::vector<ColumnMove>& columns, int rank,
-                  std::size_t piece_bytes) {
-  Schedule result{Pieces(piece_bytes), Pieces(piece_bytes)};
-  const int size = static_cast<int>(plan.send_offset.size()) - 1;
-  const auto add = [](Pieces& pieces, int peer, const ColumnPart& part) {
-    pieces.add(peer, part.data, static_cast<std::size_t>(part.bytes));
-  };
-  for (int step = 1; step < size; ++step) {
-    const int to = (rank + step) % size;
-    const int from = (rank + size - step) % size;
-    for (const ColumnMove& column : columns) {
-      add(result.sends, to, sent_part(plan, column, to));
-      add(result.receives, from, received_part(plan, column, from));
-    }
-  }
-  return result;
-}
-
-/// The same messages for NCCL, which need no pieces.
-kernels::MessageGroup group_of(const ExchangePlan& plan, const std::vector<ColumnMove>& columns,
-                               int rank) {
-  kernels::MessageGroup group;
-  const int size = static_cast<int>(plan.send_offset.size()) - 1;
-  for (const ColumnMove& column : columns) {
-    const ColumnPart own = sent_part(plan, column, rank);
-    if (own.bytes > 0 && !column.leaves_own)
-      group.copies.push_back({received_part(plan, column, rank).data, own.data, own.bytes});
-    for (int step = 1; step < size; ++step) {
-      const int to = (rank + step) % size;
-      const int from = (rank + size - step) % size;
-      const ColumnPart sent = sent_part(plan, column, to);
-      const ColumnPart received = received_part(plan, column, from);
-      if (sent.bytes > 0) group.sends.push_back({to, sent.data, sent.bytes});
-      if (received.bytes > 0) group.receives.push_back({from, received.data, received.bytes});
-    }
-  }
-  return group;
-}
-
-Index bytes_to_others(const ExchangePlan& plan, const std::vector<ColumnMove>& columns, int rank) {
+Index bytes_of(const std::vector<kernels::Message>& messages) {
   Index bytes = 0;
-  for (const ColumnMove& column : columns)
-    bytes += plan.num_sent() * column.from.element_size - sent_part(plan, column, rank).bytes;
+  for (const kernels::Message& message : messages) bytes += message.bytes;
   return bytes;
 }
 
-void copy_own(const Exec& exec, const ExchangePlan& plan, const std::vector<ColumnMove>& columns,
-              int rank) {
-  for (const ColumnMove& column : columns) {
-    if (column.leaves_own) continue;
-    const ColumnPart own = sent_part(plan, column, rank);
-    copy_bytes(exec, received_part(plan, column, rank).data, own.data,
-               static_cast<std::size_t>(own.bytes));
-  }
+void copy_own(const Exec& exec, const kernels::MessageGroup& group) {
+  for (const kernels::OwnCopy& copy : group.copies)
+    copy_bytes(exec, copy.to, copy.from, static_cast<std::size_t>(copy.bytes));
 }
 
 }  // namespace
+
+/// Of columns, first with the rank's neighbours, so that not all send to one rank at a time.
+struct Communicator::Messages : kernels::MessageGroup {
+  Messages(const ExchangePlan& plan, const std::vector<ColumnMove>& columns, int rank) {
+    for (const ColumnMove& column : columns) {
+      const kernels::Message own = sent_part(plan, column, rank);
+      if (own.bytes > 0 && !column.leaves_own)
+        copies.push_back({received_part(plan, column, rank).data, own.data, own.bytes});
+    }
+    const int size = static_cast<int>(plan.send_offset.size()) - 1;
+    for (int step = 1; step < size; ++step) {
+      for (const ColumnMove& column : columns) {
+        send(sent_part(plan, column, (rank + step) % size));
+        receive(received_part(plan, column, (rank + size - step) % size));
+      }
+    }
+  }
+};
 
 void Communicator::validate_sizes(const ExchangePlan& plan, Index num_sent, Index num_received) {
   if (num_sent != plan.num_sent() || num_received != plan.num_received())
@@ -222,37 +183,33 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
                             const std::vector<ColumnMove>& columns) const {
   validate_plan(plan, size_);
   validate_columns(plan, columns);
+  const Messages messages(plan, columns, rank_);
   if (state_ == nullptr || size_ == 1) {
     synchronise(exec);
-    return copy_own(exec, plan, columns, rank_);
+    return copy_own(exec, messages);
   }
-  if (choose_transport(exec) == Transport::nccl &&
-      LinkedRanks(*this).exchange(exec, group_of(plan, columns, rank_))) {
-    state_->bytes_sent += bytes_to_others(plan, columns, rank_);
-    return;
-  }
-  exchange_by_messages(exec, plan, columns);
+  if (choose_transport(exec) != Transport::nccl || !LinkedRanks(*this).exchange(exec, messages))
+    exchange_by_network(exec, messages);
+  state_->bytes_sent += bytes_of(messages.sends);
 }
 
-void Communicator::exchange_by_messages(const Exec& exec, const ExchangePlan& plan,
-                                        const std::vector<ColumnMove>& columns) const {
+void Communicator::exchange_by_network(const Exec& exec, const Messages& messages) const {
   probe_gpu_aware(exec);
   synchronise(exec);                        // others read what kernels wrote
   const kernels::DeviceInUse device(exec);  // MPI may be given addresses of its memory
   // All that can fail comes before the others are told that this rank takes part.
-  const Schedule messages =
-      schedule(plan, columns, rank_, static_cast<std::size_t>(state_->options.chunk_bytes));
-  const Staging sends(*state_, exec, messages.sends.longest());
-  const Staging receives(*state_, exec, messages.receives.longest());
+  const Pieces to_send(messages.sends, state_->options.chunk_bytes);
+  const Pieces to_receive(messages.receives, state_->options.chunk_bytes);
+  const Staging sends(*state_, exec, to_send.longest());
+  const Staging receives(*state_, exec, to_receive.longest());
   MessageStream out(MessageStream::Direction::send, {state_->network.get(), data_tag}, sends, exec);
   MessageStream in(MessageStream::Direction::receive, {state_->network.get(), data_tag}, receives,
                    exec);
-  copy_own(exec, plan, columns, rank_);
+  copy_own(exec, messages);
   const bool copies_itself = sends.is_used() || is_of_threads();
-  out.add(messages.sends);
-  in.add(messages.receives);
+  out.add(to_send);
+  in.add(to_receive);
   const bool may_fail = enter(data_operation, copies_itself && std::holds_alternative<Cuda>(exec));
-  state_->bytes_sent += bytes_to_others(plan, columns, rank_);
   try {
     state_->wait_until(data_operation, [&] {
       const std::size_t before = out.num_done() + in.num_done();

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/nccl.hpp"
 #include "zhalo/comm/communicator.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/exec.hpp"
@@ -54,20 +55,6 @@ Received<T> exchanged(const Communicator& comm, const std::vector<std::vector<T>
 
 // An exchange that goes on, part by part, while its owner computes.
 
-/// Bytes to or from a rank, in memory of the Exec. Both sides know of each other's messages; those
-/// of a pair of ranks travel in the order in which they were started.
-struct Message {
-  int peer = 0;
-  void* data = nullptr;
-  Index bytes = 0;
-};
-
-/// Part of an exchange: its arrays belong to it until finish().
-struct MessagePart {
-  std::vector<Message> sends;
-  std::vector<Message> receives;
-};
-
 class PartExchange {
  public:
   /// Collective: asks whether all ranks got here. The communicator and the Exec must outlive it. No
@@ -78,9 +65,9 @@ class PartExchange {
   PartExchange(const PartExchange&) = delete;
   PartExchange& operator=(const PartExchange&) = delete;
 
-  /// Lets the part's messages travel when it is their turn; waits for nobody. What the Exec was to
-  /// write is written. Returns the part's number.
-  Index start(const MessagePart& part);
+  /// Lets messages in memory of the Exec travel when it is their turn; waits for nobody. What the
+  /// Exec was to write is written. The arrays belong to the part until finish(). Returns its number.
+  Index start(kernels::MessageGroup part);
   /// Looks after the messages: to be called now and then.
   void advance();
   /// Waits for a part and all before it.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/memory.hpp"
+#include "kernels/nccl.hpp"
 #include "kernels/on.hpp"
 #include "src/comm/state.hpp"
 #include "zhalo/core/buffer.hpp"
@@ -31,11 +32,13 @@ struct Piece {
 /// Messages of one direction, in the order in which both sides of each pair think of them.
 class Pieces {
  public:
-  explicit Pieces(std::size_t max_bytes) : max_bytes_(max_bytes) {}
-
-  void add(int peer, void* data, std::size_t bytes) {
-    for (std::size_t first = 0; first < bytes; first += max_bytes_) {
-      all_.push_back({peer, static_cast<char*>(data) + first, std::min(max_bytes_, bytes - first)});
+  Pieces(const std::vector<kernels::Message>& messages, Index max_bytes) {
+    const auto max = static_cast<std::size_t>(max_bytes);
+    for (const kernels::Message& message : messages) {
+      const auto bytes = static_cast<std::size_t>(message.bytes);
+      for (std::size_t first = 0; first < bytes; first += max)
+        all_.push_back(
+            {message.peer, static_cast<char*>(message.data) + first, std::min(max, bytes - first)});
     }
   }
   const std::vector<Piece>& all() const { return all_; }
@@ -46,7 +49,6 @@ class Pieces {
   }
 
  private:
-  std::size_t max_bytes_;
   std::vector<Piece> all_;
 };
 

@@ -30,7 +30,7 @@ struct PartExchange::Streams {
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  virtual Index start(const MessagePart& part) = 0;
+  virtual Index start(kernels::MessageGroup part) = 0;
   virtual void advance() = 0;
   virtual void finish(Index part) = 0;
   virtual void finish_all(const std::exception_ptr& failure) = 0;
@@ -62,16 +62,9 @@ struct PartExchange::ByMessages final : PartExchange::Streams {
     if (!(sends.is_done() && receives.is_done())) state.give_up(left_behind, exec);
   }
 
-  Pieces pieces_of(const std::vector<Message>& messages) const {
-    Pieces pieces(static_cast<std::size_t>(state.options.chunk_bytes));
-    for (const Message& message : messages)
-      pieces.add(message.peer, message.data, static_cast<std::size_t>(message.bytes));
-    return pieces;
-  }
-
-  Index start(const MessagePart& part) override {
-    sends.add(pieces_of(part.sends));
-    receives.add(pieces_of(part.receives));
+  Index start(kernels::MessageGroup part) override {
+    sends.add({part.sends, state.options.chunk_bytes});
+    receives.add({part.receives, state.options.chunk_bytes});
     sends_until.push_back(sends.num_added());
     receives_until.push_back(receives.num_added());
     advance();
@@ -127,15 +120,10 @@ struct PartExchange::ByLink final : PartExchange::Streams {
     comm.state_->give_up(left_behind);
   }
 
-  Index start(const MessagePart& part) override {
-    kernels::MessageGroup group;
-    for (const Message& message : part.sends)
-      if (message.bytes > 0) group.sends.push_back({message.peer, message.data, message.bytes});
-    for (const Message& message : part.receives)
-      if (message.bytes > 0) group.receives.push_back({message.peer, message.data, message.bytes});
+  Index start(kernels::MessageGroup part) override {
     ++num_started;
     number_of_part.push_back(0);
-    attempt.try_to([&] { number_of_part.back() = link.start(exec, std::move(group)); });
+    attempt.try_to([&] { number_of_part.back() = link.start(exec, std::move(part)); });
     return num_started - 1;
   }
 
@@ -181,10 +169,10 @@ PartExchange::PartExchange(const Communicator& comm, const Exec& exec, Index lon
 
 PartExchange::~PartExchange() = default;
 
-Index PartExchange::start(const MessagePart& part) {
+Index PartExchange::start(kernels::MessageGroup part) {
   if (streams_ == nullptr) return 0;
-  for (const Message& message : part.sends) comm_.state_->bytes_sent += message.bytes;
-  return streams_->start(part);
+  for (const kernels::Message& message : part.sends) comm_.state_->bytes_sent += message.bytes;
+  return streams_->start(std::move(part));
 }
 
 void PartExchange::advance() {

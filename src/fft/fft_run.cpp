@@ -55,7 +55,7 @@ class FftRun {
     std::vector<Piece> load;
     std::vector<Piece> store;
     Job job;
-    MessagePart messages;
+    kernels::MessageGroup messages;
   };
 
   kernels::GridJob<Real> grid_job(const FftArrays& arrays) const {
@@ -240,15 +240,14 @@ auto FftRun<T>::part_of(const Stage& stage, Index number) const -> Part {
       piece.data = room;
       piece.first_plane = part.job.first_plane;
       room += per_part * to.sent_per_plane;
-      part.messages.sends.push_back(
-          {to.rank, piece.data, part.job.num_planes * to.sent_per_plane * element});
+      part.messages.send({to.rank, piece.data, part.job.num_planes * to.sent_per_plane * element});
     }
     const ExchangePeer& from = exchange.peers[(exchange.me + size - step) % size];
     if (plan_.is_reached(from.rank)) continue;
     const Index per_plane = from.received_per_plane;
     Complex* const to_plane =
         receive_buffer(index) + from.receive_buffer + part.job.first_plane * per_plane;
-    part.messages.receives.push_back(
+    part.messages.receive(
         {from.rank, to_plane, planes_of(from.received_planes) * per_plane * element});
   }
   return part;
@@ -291,7 +290,7 @@ void FftRun<T>::run_with_messages(const Stage& stage) {
     } catch (...) {
       failure = std::current_exception();
     }
-    messages.start(part.messages);
+    messages.start(std::move(part.messages));
   }
   waiting([&] { messages.finish_all(failure); });
 }

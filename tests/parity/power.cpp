@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/common/modes/power_parts.hpp"
+#include "kernels/common/modes/powers.hpp"
 #include "tests/parity/backends.hpp"
 #include "tests/support/random.hpp"
 

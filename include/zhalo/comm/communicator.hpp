@@ -210,8 +210,8 @@ class Communicator {
   void probe_gpu_aware(const Exec& exec) const;
   /// InputError unless arrays have so many elements as the plan moves.
   static void validate_sizes(const ExchangePlan& plan, Index num_sent, Index num_received);
-  void exchange_by_messages(const Exec& exec, const ExchangePlan& plan,
-                            const std::vector<ColumnMove>& columns) const;
+  struct Messages;
+  void exchange_by_network(const Exec& exec, const Messages& messages) const;
   void tell_others(const Failure& failure) const;
   Communicator make_part(std::unique_ptr<Network> part) const;
   void all_gather_bytes(const void* record, void* all, std::size_t bytes) const;

@@ -68,13 +68,6 @@ struct CountMember {
   }
 };
 
-template <class E, class T>
-void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> marks,
-                   Span<LocalIndex> counts) {
-  fill(exec, counts, LocalIndex{0});
-  for_each(exec, root.size(), CountMember<T>{root, marks, counts, has_one_thread(exec)});
-}
-
 struct TakeLabel {
   Span<const Index> neighbour;
   Span<const Index> candidate;
@@ -310,8 +303,6 @@ void hash_members(const E& exec, Span<const Index> members, Index first, std::ui
 
 ZHALO_INSTANTIATE_REALS(count_bad_members);
 ZHALO_INSTANTIATE(count_bad_labels);
-ZHALO_INSTANTIATE(count_members, Index);
-ZHALO_INSTANTIATE(count_members, LocalIndex);
 ZHALO_INSTANTIATE(take_labels);
 ZHALO_INSTANTIATE(take_roots);
 ZHALO_INSTANTIATE(select_elsewhere);

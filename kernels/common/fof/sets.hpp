@@ -13,37 +13,6 @@ namespace zhalo::kernels {
 
 // From sets to canonical labels, on one rank and over ranks.
 
-/// Notes the index of each root.
-template <class T>
-struct StartSmallest {
-  DisjointSets sets;
-  Span<const T> index;
-  Span<T> smallest;
-
-  ZHALO_HD void operator()(Index i) const {
-    if (sets.parent[i] == static_cast<LocalIndex>(i)) smallest[i] = index[i];
-  }
-};
-
-/// Notes the smallest index of each set at its root.
-template <class T>
-struct FindSmallest {
-  DisjointSets sets;
-  Span<const T> index;
-  Span<T> smallest;
-
-  ZHALO_HD void operator()(Index i) const {
-    const LocalIndex root = sets.find(static_cast<LocalIndex>(i));
-    if (root != static_cast<LocalIndex>(i)) atomic_min(smallest[root], index[i]);
-  }
-};
-
-template <class E, class T>
-void find_smallest(const E& exec, const DisjointSets& sets, Span<const T> index, Span<T> smallest) {
-  for_each(exec, index.size(), StartSmallest<T>{sets, index, smallest});
-  for_each(exec, index.size(), FindSmallest<T>{sets, index, smallest});
-}
-
 /// Looks for the root again: while others halved paths, nobody could promise that a parent is a
 /// root already. Here nobody halves them, so that the parents that are written stay.
 template <class T>
@@ -70,8 +39,6 @@ void write_labels(const E& exec, const DisjointSets& sets, Span<const LocalIndex
   for_each(exec, label.size(), WriteLabel<T>{sets, order, label_of_root, label});
 }
 
-ZHALO_INSTANTIATE(find_smallest, LocalIndex);
-ZHALO_INSTANTIATE(find_smallest, Index);
 ZHALO_INSTANTIATE(write_labels, LocalIndex);
 ZHALO_INSTANTIATE(write_labels, Index);
 

@@ -171,15 +171,6 @@ ZHALO_INSTANTIATE_REALS(queue_weights);
 
 // ---------------------------------------------------------------- particles and cells
 
-template <class E, class Real>
-void deposit(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
-             Span<Index> sums) {
-  with_order(cells.order, [&](auto order) {
-    for_each(exec, painted.particles.num,
-             DepositParticle<decltype(order)::value, true, Real>{painted, cells, sums});
-  });
-}
-
 template <int order, class Real>
 struct FindOwner {
   OwnerSearch<Real> search;
@@ -224,14 +215,6 @@ template <class E, class Real>
 void pack_painted(const E& exec, const PaintInput<Real>& painted, Index first,
                   Span<const LocalIndex> at, const PaintedColumns<Real>& to) {
   for_each(exec, at.size(), PackPainted<Real>{painted, first, at, to});
-}
-
-template <class E, class T, class Real>
-void readout_cells(const E& exec, const ParticlesView<Real>& points,
-                   const ReadoutCells<T>& readout) {
-  with_order(readout.cells.order, [&](auto order) {
-    for_each(exec, points.num, ReadoutPoint<decltype(order)::value, T, Real>{points, readout});
-  });
 }
 
 template <class From, class To>
@@ -288,23 +271,8 @@ Index paint_by_sums(const E& exec, const PaintInput<Real>& painted, const MeshCe
   return write_fixed_weights(exec, rows, sums.data(), to.first, to.map);
 }
 
-template <class E, class Real, class To>
-Index paint_cells(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
-                  const PaintTarget<To>& to) {
-  return paint_by_sums(exec, painted, cells, to);
-}
-
-ZHALO_INSTANTIATE_REALS(deposit);
 ZHALO_INSTANTIATE_REALS(find_owners);
 ZHALO_INSTANTIATE_REALS(pack_painted);
-ZHALO_INSTANTIATE(paint_cells, float, float);
-ZHALO_INSTANTIATE(paint_cells, float, double);
-ZHALO_INSTANTIATE(paint_cells, double, float);
-ZHALO_INSTANTIATE(paint_cells, double, double);
-ZHALO_INSTANTIATE(readout_cells, float, float);
-ZHALO_INSTANTIATE(readout_cells, float, double);
-ZHALO_INSTANTIATE(readout_cells, double, float);
-ZHALO_INSTANTIATE(readout_cells, double, double);
 ZHALO_INSTANTIATE(map_cells, float, float);
 ZHALO_INSTANTIATE(map_cells, double, double);
 ZHALO_INSTANTIATE_REALS(write_fixed_weights);

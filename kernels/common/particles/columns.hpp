@@ -294,36 +294,8 @@ struct PackRow {
   }
 };
 
-template <class Real>
-struct PackEach {
-  PackRow<Real> row;
-
-  ZHALO_HD void operator()(Index i) const { row(row.particles[i], i); }
-};
-
-template <class E, class Real>
-void pack_all(const E& exec, const ParticlesView<Real>& particles, const PackedColumns<Real>& to) {
-  for_each(exec, particles.num, PackEach<Real>{{particles, to}});
-}
-
-template <class Real>
-struct PackParticle {
-  PackRow<Real> row;
-  Span<const LocalIndex> at;
-
-  ZHALO_HD void operator()(Index i) const { row(row.particles[at[i]], i); }
-};
-
-template <class E, class Real>
-void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<const LocalIndex> at,
-                    const PackedColumns<Real>& to) {
-  for_each(exec, at.size(), PackParticle<Real>{{particles, to}, at});
-}
-
 ZHALO_INSTANTIATE_REALS(summarize_columns);
 ZHALO_INSTANTIATE_REALS(max_magnitude);
 ZHALO_INSTANTIATE_REALS(mark_types);
-ZHALO_INSTANTIATE_REALS(pack_all);
-ZHALO_INSTANTIATE_REALS(pack_particles);
 
 }  // namespace zhalo::kernels

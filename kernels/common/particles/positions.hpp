@@ -80,13 +80,6 @@ struct CombineSummaries {
 };
 
 template <class E, class Real>
-PositionSummary summarize_positions(const E& exec, const ParticlesView<Real>& particles,
-                                    const Box& box) {
-  const SummarizePosition<Real> one{particles, box};
-  return transform_reduce(exec, particles.num, one.nothing(), one, CombineSummaries{});
-}
-
-template <class E, class Real>
 void queue_position_summary(const E& exec, const ParticlesView<Real>& particles, const Box& box,
                             PositionSummary* to) {
   if constexpr (std::is_same_v<E, Host>) {
@@ -205,83 +198,6 @@ void gather_positions(const E& exec, const ParticlesView<Real>& particles, const
   for_each_position(exec, GatherPosition<Real>{particles, frame, order, sorted});
 }
 
-/// Sorted keys of 32 bits, and the memory that they are in.
-struct ShortKeys {
-  Buffer<std::uint32_t> keys;
-  Buffer<std::uint32_t> spare;
-  Span<const std::uint32_t> sorted;
-};
-
-struct WidenKey {
-  Span<const std::uint32_t> from;
-  Span<std::uint64_t> to;
-
-  ZHALO_HD void operator()(Index i) const { to[i] = from[i]; }
-};
-
-/// make_keys(keys) queues what writes the keys, of either size. The order must be numbered by then.
-/// On a device short keys are sorted as such. They are returned, and still have to be made wide.
-template <class E, class Real, class MakeKeys>
-ShortKeys sort_by_keys(const E& exec, const MakeKeys& make_keys, SortedColumns<Real>& sorted) {
-  const Index num = sorted.order.size();
-  const int bits = sorted.frame.key_bits();
-  if constexpr (!std::is_same_v<E, Host>) {
-    if (bits <= bits_of_short_key) {
-      ShortKeys made{{exec, num, "short keys"}, {exec, num, "sorting of keys"}, {}};
-      make_keys(made.keys.span());
-      Buffer<LocalIndex> spare_order(exec, num, "sorting of keys");
-      made.sorted = sort_short_pairs(
-          exec, {made.keys.span(), sorted.order.span(), made.spare.span(), spare_order.span()},
-          bits);
-      return made;
-    }
-  }
-  sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
-  make_keys(sorted.keys.span());
-  Buffer<std::uint64_t> spare_keys(exec, num, "sorting of keys");
-  Buffer<LocalIndex> spare_order(exec, num, "sorting of keys");
-  sort_pairs(exec, {sorted.keys.span(), sorted.order.span(), spare_keys.span(), spare_order.span()},
-             bits);
-  return {};
-}
-
-/// GatherPosition, and keys become wide in the same pass.
-template <class Real>
-struct GatherPositionAndKey : GatherPosition<Real> {
-  WidenKey widen;
-
-  ZHALO_HD void operator()(Index i) const {
-    GatherPosition<Real>::operator()(i);
-    widen(i);
-  }
-  ZHALO_HD void take(Index i, const Vec<Real, 3>& pos) const {
-    GatherPosition<Real>::take(i, pos);
-    widen(i);
-  }
-};
-
-template <class E, class Real>
-SortedColumns<Real> sort_positions(const E& exec, const ParticlesView<Real>& particles,
-                                   const KeyFrame& frame) {
-  const Index num = particles.num;
-  SortedColumns<Real> sorted;
-  sorted.frame = frame;
-  sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
-  const auto make = [&]<class Key>(Span<Key> keys) {
-    for_each_position(exec, MakeKey<Real, Key>{particles, frame, keys, sorted.order.span()});
-  };
-  const ShortKeys made = sort_by_keys(exec, make, sorted);
-  if (sorted.keys.size() != num) sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
-  for (auto& axis : sorted.pos) axis = Buffer<Real>(exec, num, "sorted positions");
-  const GatherPosition<Real> gather{particles, frame, sorted.order.span(), sorted.positions()};
-  if (made.sorted.empty()) {
-    for_each_position(exec, gather);
-  } else {
-    for_each_position(exec, GatherPositionAndKey<Real>{gather, {made.sorted, sorted.keys.span()}});
-  }
-  return sorted;
-}
-
 template <class Real>
 struct MakeRecord {
   SortedPositions<Real> sorted;
@@ -304,15 +220,6 @@ DepartingPositions<Real> make_records(const E& exec, SortedColumns<Real> sorted)
   return departing;
 }
 
-template <class E, class Real>
-DepartingPositions<Real> sort_coarsely(const E& exec, const ParticlesView<Real>& particles,
-                                       const KeyFrame& frame, Index) {
-  return make_records(exec, sort_positions(exec, particles, frame));
-}
-
-template <class E, class Real>
-void sort_around(const E&, const std::vector<std::uint64_t>&, DepartingPositions<Real>&) {}
-
 template <class Real>
 struct TakeIndex {
   Span<const PositionRecord<Real>> records;
@@ -327,59 +234,11 @@ void take_indices(const E& exec, Span<const PositionRecord<Real>> records,
   for_each(exec, records.size(), TakeIndex<Real>{records, indices});
 }
 
-template <class Real>
-struct TakeArrived {
-  Span<const PositionRecord<Real>> records;
-  SourcesView sources;
-  Span<const LocalIndex> order;
-  SortedPositions<Real> to;
-  Span<Index> global_index;
-
-  ZHALO_HD void operator()(Index i) const {
-    const LocalIndex from = order[i];
-    const PositionRecord<Real> record = records[from];
-    for (int axis = 0; axis < 3; ++axis) to.axis[axis][i] = record.pos[axis];
-    global_index[i] = sources.global(from, record.index);
-  }
-};
-
-template <class E, class Real>
-SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
-                                 const KeyFrame& frame, Span<Index> global_index) {
-  using Record = PositionRecord<Real>;
-  const Index num = arrived.num();
-  SortedColumns<Real> sorted;
-  sorted.frame = frame;
-  if (num == 0) return sorted;
-  const Record* const records = arrived.records.data();
-  sorted.order = Buffer<LocalIndex>(exec, num, "sorted order");
-  number(exec, sorted.order.span());
-  const auto axis = [&](int i) { return Strided<Real>{records->pos + i, sizeof(Record)}; };
-  const auto make = [&]<class Key>(Span<Key> keys) {
-    for_each(exec, num,
-             MakeKeyOfSorted<Real, Key>{{axis(0), axis(1), axis(2)}, frame, 1 / frame.scale, keys});
-  };
-  if (const ShortKeys made = sort_by_keys(exec, make, sorted); !made.sorted.empty()) {
-    sorted.keys = Buffer<std::uint64_t>(exec, num, "keys");
-    for_each(exec, num, WidenKey{made.sorted, sorted.keys.span()});
-  }
-  for (auto& pos : sorted.pos) pos = Buffer<Real>(exec, num, "sorted positions");
-  for_each(exec, num,
-           TakeArrived<Real>{arrived.records.span(), arrived.sources, sorted.order.span(),
-                             sorted.positions(), global_index});
-  return sorted;
-}
-
-ZHALO_INSTANTIATE_REALS(summarize_positions);
 ZHALO_INSTANTIATE_REALS(queue_position_summary);
 ZHALO_INSTANTIATE_REALS(make_keys);
 ZHALO_INSTANTIATE_REALS(gather_positions);
-ZHALO_INSTANTIATE_REALS(sort_positions);
-ZHALO_INSTANTIATE_REALS(sort_coarsely);
-ZHALO_INSTANTIATE_REALS(sort_around);
 ZHALO_INSTANTIATE_REALS(make_records);
 ZHALO_INSTANTIATE_REALS(take_indices);
 ZHALO_INSTANTIATE_REALS(make_keys_of_sorted);
-ZHALO_INSTANTIATE_REALS(sort_arrived);
 
 }  // namespace zhalo::kernels

@@ -84,55 +84,6 @@ struct CellCutterOf : CellCutOf<Keys> {
 
 using CellCutter = CellCutterOf<Span<const std::uint64_t>>;
 
-/// Writes and counts the cells that start in one chunk of elements. For the host.
-struct CutChunk {
-  static constexpr bool long_elements = true;
-  CellCutter cutter;
-  Index chunk = 0;
-  Span<Index> counts;       ///< per chunk
-  Span<LocalIndex> starts;  ///< those of a chunk begin where its elements do
-
-  ZHALO_HD void operator()(Index c) const {
-    const Index num = cutter.keys.size();
-    const Index last = (c + 1) * chunk < num ? (c + 1) * chunk : num;
-    Index at = c * chunk;
-    while (at < last && !cutter.starts_cell(at)) ++at;
-    Index found = 0;
-    for (; at < last; at = cutter.end_of_cell(at), ++found)
-      starts[c * chunk + found] = static_cast<LocalIndex>(at);
-    counts[c] = found;
-  }
-};
-
-/// Moves the cells of one chunk behind those of the chunks before it.
-struct MoveStarts {
-  static constexpr bool long_elements = true;
-  Span<const LocalIndex> starts;
-  Index chunk = 0;
-  Span<const Index> first;  ///< of each chunk
-  Span<LocalIndex> to;
-
-  ZHALO_HD void operator()(Index c) const {
-    const Index end = c + 1 < first.size() ? first[c + 1] : to.size();
-    for (Index i = first[c]; i < end; ++i) to[i] = starts[c * chunk + i - first[c]];
-  }
-};
-
-/// First element of each cell. The host goes from cell to cell through each of its chunks; a device
-/// looks at each element (kernels/cuda/tree.cu).
-template <class E>
-Buffer<LocalIndex> cut_cells(const E& exec, const CellCut& cut) {
-  const CellCutter cutter{cut};
-  const Index chunk = chunk_of_loop(exec);
-  const Index num_chunks = (cut.keys.size() + chunk - 1) / chunk;
-  Buffer<Index> counts(exec, num_chunks, "cell counts");
-  Buffer<LocalIndex> starts(exec, cut.keys.size(), "cell starts");
-  for_each(exec, num_chunks, CutChunk{cutter, chunk, counts.span(), starts.span()});
-  Buffer<LocalIndex> cells(exec, exclusive_scan(exec, counts.span()), "cell starts");
-  for_each(exec, num_chunks, MoveStarts{starts.span(), chunk, counts.span(), cells.span()});
-  return cells;
-}
-
 /// The keys of the leaves, as far as there are any.
 struct TakeLeafKey {
   Span<const std::uint64_t> keys;
@@ -144,21 +95,6 @@ struct TakeLeafKey {
     if (num_leaves == nullptr || i < *num_leaves) to[i] = keys[leaves[i]];
   }
 };
-
-template <class E>
-Buffer<LocalIndex> cut_nodes(const E& exec, const CellCut& cut, const Buffer<LocalIndex>& leaves,
-                             int fanout) {
-  Buffer<std::uint64_t> keys(exec, leaves.size(), "leaf keys");
-  for_each(exec, keys.size(), TakeLeafKey{cut.keys, leaves.data(), nullptr, keys.span()});
-  return cut_cells(exec, CellCut{keys.span(), cut.bits, fanout, false});
-}
-
-template <class E>
-TreeCells cut_tree(const E& exec, const CellCut& cut, int fanout) {
-  TreeCells cells{cut_cells(exec, cut), {}};
-  cells.nodes = cut_nodes(exec, cut, cells.leaves, fanout);
-  return cells;
-}
 
 struct WriteLeaf {
   LeafRanges leaves;
@@ -216,7 +152,6 @@ void count_particles_before(const E& exec, const TreeView<Real>& tree, Span<cons
   for_each(exec, leaves.size(), CountParticlesBefore<Real>{tree, leaves, before});
 }
 
-ZHALO_INSTANTIATE(cut_tree);
 ZHALO_INSTANTIATE_REALS(count_particles_before);
 ZHALO_INSTANTIATE(write_leaves);
 ZHALO_INSTANTIATE(write_even_leaves);
