@@ -1,5 +1,5 @@
-/// Messages between ranks, and how those between devices go by NCCL. The library is loaded when it is first asked for,
-/// so that one build serves machines with and without it.
+/// Messages between ranks, and how those between devices go by NCCL. The library is loaded when it
+/// is first asked for, so that one build serves machines with and without it.
 #pragma once
 
 #include <array>

@@ -16,8 +16,6 @@
 ///                                   get is written to memory of the Exec, or nowhere
 ///   chunk_of_loop(exec)             elements that one call of a functor goes through in order,
 ///                                   where its elements are chunks
-///   has_one_thread(exec)            whether loops go through their elements one after the other,
-///                                   so that nothing need be atomic
 ///   for_each_with_lanes(exec, n, f, lanes)
 ///                                   f(lanes, i, scratch) for i in [0, n): see lanes/lanes.hpp
 #pragma once

@@ -46,7 +46,7 @@ void sum_blocks(const Cuda& exec, const SumBlock& block) {
 
 namespace zhalo::kernels {
 
-/// As CountMember, by runs of equal roots among as many particles as there are lanes: members of a
+/// By runs of equal roots among as many particles as there are lanes: members of a
 /// group often follow each other, and are added at once.
 template <class Lanes, class T>
 struct CountMemberRuns {
@@ -81,7 +81,7 @@ void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> mar
   using Lanes = WarpLanes<float>;
   fill(exec, counts, LocalIndex{0});
   for_each_with_lanes(exec, (root.size() + Lanes::size - 1) / Lanes::size,
-                      CountMemberRuns<Lanes, T>{{root, marks, counts, false}}, Lanes{});
+                      CountMemberRuns<Lanes, T>{{root, marks, counts}}, Lanes{});
 }
 
 ZHALO_INSTANTIATE(count_members, Index);

@@ -47,8 +47,6 @@ namespace zhalo::kernels {
 /// Grain of loops that go through a chunk of elements in order.
 inline Index chunk_of_loop(const Cuda&) { return 256; }
 
-inline bool has_one_thread(const Cuda&) { return false; }
-
 /// Blocks of a grid: what the hardware takes, the rest is strided over.
 inline unsigned grid_size(Index n, Index per_block) {
   constexpr Index max_blocks = (Index{1} << 31) - 1;

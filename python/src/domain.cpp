@@ -1,4 +1,6 @@
 #include <cmath>
+#include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "arguments.hpp"
@@ -149,6 +151,21 @@ void agree_on_types(const Context& context, const Given& given) {
   }
 }
 
+/// A warning of Python, as many particles outside the box mostly are in other units than it is.
+void warn_of_wrapped(const Domain& domain) {
+  constexpr std::int64_t one_in = 200;  // the limit of the commands
+  const zhalo_domain_counts first = domain.counts(0);
+  std::int64_t num_total = 0;
+  for (int species = 0; species < first.num_species; ++species)
+    num_total += domain.counts(species).num_total;
+  if (first.num_wrapped <= num_total / one_in) return;
+  const std::string text = std::to_string(first.num_wrapped) + " of " + std::to_string(num_total) +
+                           " particles lie outside the periodic box and were moved into it: check "
+                           "that positions and box "
+                           "have the same units";
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw nb::python_error();
+}
+
 Domain make_domain(nb::object particles, nb::object box, const Context* context,
                    const Number& min_length) {
   const Context of =
@@ -156,15 +173,15 @@ Domain make_domain(nb::object particles, nb::object box, const Context* context,
   Given given = of.agreed([&] { return given_of(particles, box, min_length); });
   agree_on_dimensions(of, given);
   agree_on_types(of, given);
-  return {of,
-          Owned<zhalo_domain, zhalo_domain_destroy>(of,
-                                                    [&](zhalo_domain** domain) {
-                                                      return zhalo_domain_create(
-                                                          of.handle->get(), given.views.data(),
-                                                          static_cast<int>(given.views.size()),
-                                                          &given.box.view, &given.options, domain);
-                                                    }),
-          given.views[0].dimensions};
+  const auto create = [&](zhalo_domain** domain) {
+    return zhalo_domain_create(of.handle->get(), given.views.data(),
+                               static_cast<int>(given.views.size()), &given.box.view,
+                               &given.options, domain);
+  };
+  Domain domain{of, Owned<zhalo_domain, zhalo_domain_destroy>(of, create),
+                given.views[0].dimensions};
+  warn_of_wrapped(domain);
+  return domain;
 }
 
 std::string shown_axes(const Box& box, const double* values) {

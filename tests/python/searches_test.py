@@ -3,6 +3,7 @@
 import concurrent.futures
 import threading
 import unittest
+import warnings
 
 import numpy as np
 
@@ -81,6 +82,19 @@ class Groups(unittest.TestCase):
                 np.testing.assert_array_equal(own, wanted)
         moved = zhalo.Domain(POSITIONS + 7, zhalo.Box(1, lo=7)).friends_of_friends(LINKING_LENGTH)
         np.testing.assert_array_equal(moved.labels(), labels_of(POSITIONS, LINKING_LENGTH, 1))
+
+    def test_many_particles_outside_the_box(self):
+        box = 1.0
+        with self.assertWarnsRegex(UserWarning, "102 of 400 particles lie outside the periodic"):
+            outside = POSITIONS.copy()
+            outside[:102] += box
+            domain = zhalo.Domain(outside, box)
+        self.assertEqual(domain.num_wrapped, 102)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            outside = POSITIONS.copy()
+            outside[:2] += box  # 1 in 200
+            self.assertEqual(zhalo.Domain(outside, box).num_wrapped, 2)
 
     def test_two_dimensions(self):
         flat = POSITIONS[:, :2]

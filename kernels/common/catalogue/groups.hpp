@@ -48,7 +48,6 @@ struct CountMember {
   Span<const T> root;
   Span<const LocalIndex> marks;
   Span<LocalIndex> counts;
-  bool is_alone;  ///< an atomic addition takes three times as long
 
   ZHALO_HD bool counts_for_group(Index i) const {
     return root[i] != no_root<T> && (marks.empty() || marks[i] != 0);
@@ -56,15 +55,6 @@ struct CountMember {
 
   ZHALO_HD void prefetch(Index i) const {
     if (counts_for_group(i)) prefetch_line(&counts[Index{root[i]}]);
-  }
-
-  ZHALO_HD void operator()(Index i) const {
-    if (!counts_for_group(i)) return;
-    if (is_alone) {
-      ++counts[Index{root[i]}];
-    } else {
-      atomic_add(counts[Index{root[i]}], LocalIndex{1});
-    }
   }
 };
 
