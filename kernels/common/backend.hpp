@@ -35,6 +35,11 @@
 #define ZHALO_INSTANTIATE_REALS(name) \
   ZHALO_INSTANTIATE(name, float);     \
   ZHALO_INSTANTIATE(name, double)
+#define ZHALO_INSTANTIATE_PAIRS_OF_REALS(name) \
+  ZHALO_INSTANTIATE(name, float, float);       \
+  ZHALO_INSTANTIATE(name, float, double);      \
+  ZHALO_INSTANTIATE(name, double, float);      \
+  ZHALO_INSTANTIATE(name, double, double)
 
 /// Before a loop of a fixed number of steps over arrays that are to be registers.
 #if defined(__clang__) || (defined(__NVCC__) && ZHALO_ON_DEVICE)

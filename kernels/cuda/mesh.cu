@@ -235,13 +235,7 @@ void readout_cells(const E& exec, const ParticlesView<Real>& points,
 }
 
 ZHALO_INSTANTIATE_REALS(deposit);
-ZHALO_INSTANTIATE(paint_cells, float, float);
-ZHALO_INSTANTIATE(paint_cells, float, double);
-ZHALO_INSTANTIATE(paint_cells, double, float);
-ZHALO_INSTANTIATE(paint_cells, double, double);
-ZHALO_INSTANTIATE(readout_cells, float, float);
-ZHALO_INSTANTIATE(readout_cells, float, double);
-ZHALO_INSTANTIATE(readout_cells, double, float);
-ZHALO_INSTANTIATE(readout_cells, double, double);
+ZHALO_INSTANTIATE_PAIRS_OF_REALS(paint_cells);
+ZHALO_INSTANTIATE_PAIRS_OF_REALS(readout_cells);
 
 }  // namespace zhalo::kernels

@@ -66,7 +66,8 @@ class PartExchange {
   PartExchange& operator=(const PartExchange&) = delete;
 
   /// Lets messages in memory of the Exec travel when it is their turn; waits for nobody. What the
-  /// Exec was to write is written. The arrays belong to the part until finish(). Returns its number.
+  /// Exec was to write is written. The arrays belong to the part until finish(). Returns the part's
+  /// number.
   Index start(kernels::MessageGroup part);
   /// Looks after the messages: to be called now and then.
   void advance();

@@ -14,6 +14,7 @@ def run(command, folder, seconds, environment):
         stdin=subprocess.DEVNULL,
         timeout=seconds,
         env=environment,
+        restore_signals=False,  # Open MPI's launcher may write to a rank that has just ended
     )
     return result.returncode, result.stdout, result.stderr
 
