@@ -170,28 +170,22 @@ template <class T>
 struct PartOfMembers {
   CountMember<T> count;
   Index first = 0, last = 0;
-  Index end_of_others = 0;  ///< no root of a member behind it is in another part
 
   bool is_own(T root) const {
     return static_cast<std::uint64_t>(root) - static_cast<std::uint64_t>(first) <
            static_cast<std::uint64_t>(last - first);
   }
 
-  void count_own() {
+  void count_own() const {
     for (Index i = first; i < last; ++i) {
       if (i + prefetch_distance < last) count.prefetch(i + prefetch_distance);
-      if (!count.counts_for_group(i)) continue;
-      if (is_own(count.root[i])) {
-        ++count.counts[Index{count.root[i]}];
-      } else {
-        end_of_others = i + 1;
-      }
+      if (count.counts_for_group(i) && is_own(count.root[i])) ++count.counts[Index{count.root[i]}];
     }
   }
 
-  /// When all have counted their own.
-  void count_others() const {
-    for (Index i = first; i < end_of_others; ++i) {
+  /// Of the members [begin, end), when all parts have counted their own.
+  void count_others(Index begin, Index end) const {
+    for (Index i = begin; i < end; ++i) {
       if (count.counts_for_group(i) && !is_own(count.root[i]))
         atomic_add(count.counts[Index{count.root[i]}], LocalIndex{1});
     }
@@ -204,16 +198,14 @@ template <class E, class T>
 void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> marks,
                    Span<LocalIndex> counts) {
   fill(exec, counts, LocalIndex{0});
-  const Index num = root.size();
-  const Index num_parts = std::clamp<Index>(num / host_block, 1, threads_of(exec));
-  std::vector<PartOfMembers<T>> parts;
-  for (Index p = 0; p < num_parts; ++p)
-    parts.push_back({{root, marks, counts}, num * p / num_parts, num * (p + 1) / num_parts});
-  const auto part = [&](Index p) -> PartOfMembers<T>& {
-    return parts[static_cast<std::size_t>(p)];
+  const OrderedParts parts(exec, root.size());
+  const auto part = [&](Index p) {
+    return PartOfMembers<T>{{root, marks, counts}, parts.first(p), parts.end(p)};
   };
-  run_tasks(exec, num_parts, [&](Index p) { part(p).count_own(); });
-  run_tasks(exec, num_parts, [&](Index p) { part(p).count_others(); });
+  run_tasks(exec, parts.num(), [&](Index p) { part(p).count_own(); });
+  if (parts.num() == 1) return;
+  for_each_block(exec, parts,
+                 [&](Index p, Index first, Index last) { part(p).count_others(first, last); });
 }
 
 ZHALO_INSTANTIATE(count_members, Index);

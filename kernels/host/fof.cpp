@@ -319,9 +319,9 @@ struct PartOfSets {
     }
   }
 
-  /// Tells sets that begin in an earlier part.
-  void tell_earlier_parts() const {
-    for (LocalIndex i = first; i < last; ++i) {
+  /// Those of the elements [begin, end) whose sets begin in an earlier part tell it.
+  void tell_earlier_parts(Index begin, Index end) const {
+    for (auto i = static_cast<LocalIndex>(begin); i < end; ++i) {
       if (atomic_load(sets.parent[i]) < first) atomic_min(smallest[sets.find(i)], smallest[i]);
     }
   }
@@ -331,14 +331,16 @@ struct PartOfSets {
 
 template <class E, class T>
 void find_smallest(const E& exec, const DisjointSets& sets, Span<const T> index, Span<T> smallest) {
-  const Index num = index.size();
-  const Index num_parts = std::clamp<Index>(num / host_block, 1, threads_of(exec));
+  const OrderedParts parts(exec, index.size());
   const auto part = [&](Index p) {
-    return PartOfSets<T>{sets, index, smallest, static_cast<LocalIndex>(num * p / num_parts),
-                         static_cast<LocalIndex>(num * (p + 1) / num_parts)};
+    return PartOfSets<T>{sets, index, smallest, static_cast<LocalIndex>(parts.first(p)),
+                         static_cast<LocalIndex>(parts.end(p))};
   };
-  run_tasks(exec, num_parts, [&](Index p) { part(p).find_smallest(); });
-  run_tasks(exec, num_parts - 1, [&](Index p) { part(p + 1).tell_earlier_parts(); });
+  run_tasks(exec, parts.num(), [&](Index p) { part(p).find_smallest(); });
+  if (parts.num() == 1) return;
+  for_each_block(exec, parts, [&](Index p, Index first, Index last) {
+    if (p > 0) part(p).tell_earlier_parts(first, last);
+  });
 }
 
 ZHALO_INSTANTIATE(find_smallest, LocalIndex);

@@ -83,6 +83,35 @@ void for_each_block(const Host& exec, Index n, Index block, const F& body) {
 
 inline bool has_one_thread(const Host& exec) { return threads_of(exec) == 1; }
 
+/// [0, n) in as many parts as there are threads; a thread goes through a part in order.
+class OrderedParts {
+ public:
+  OrderedParts(const Host& exec, Index n)
+      : n_(n), num_(std::clamp<Index>(n / host_block, 1, threads_of(exec))) {}
+
+  Index num() const { return num_; }
+  Index first(Index part) const { return n_ * part / num_; }
+  Index end(Index part) const { return first(part + 1); }
+  /// The part that has element i.
+  Index of(Index i) const { return ((i + 1) * num_ - 1) / n_; }
+
+ private:
+  Index n_;
+  Index num_;
+};
+
+/// Runs body(part, first, last) for blocks of elements of one part each.
+template <class F>
+void for_each_block(const Host& exec, const OrderedParts& parts, const F& body) {
+  for_each_block(exec, parts.end(parts.num() - 1), host_block, [&](Index first, Index last) {
+    for (Index end = last; first < last; first = end) {
+      const Index part = parts.of(first);
+      end = std::min(last, parts.end(part));
+      body(part, first, end);
+    }
+  });
+}
+
 /// Elements that are worth waking a thread for: those of a functor with `long_elements` are loops
 /// of their own, others are cheap.
 template <class F>

@@ -92,21 +92,19 @@ class PositionPartition {
                     const PartKeys& keys)
       : exec_(exec), particles_(particles), frames_(frames), keys_(keys) {}
 
-  /// Each thread takes one block.
   RecordParts<Real> run() {
     const Index num = particles_.num;
-    const Index num_blocks = std::clamp<Index>(num / host_block, 1, threads_of(exec_));
-    const auto first_of = [&](Index block) { return num * block / num_blocks; };
-    std::vector<DigitCounts> at(static_cast<std::size_t>(num_blocks));
+    const OrderedParts blocks(exec_, num);
+    std::vector<DigitCounts> at(static_cast<std::size_t>(blocks.num()));
     Buffer<std::uint16_t> digits(exec_, num, "sorting of positions");
-    run_tasks(exec_, num_blocks, [&](Index b) {
-      count(first_of(b), first_of(b + 1), digits.data(), at[static_cast<std::size_t>(b)]);
+    run_tasks(exec_, blocks.num(), [&](Index b) {
+      count(blocks.first(b), blocks.end(b), digits.data(), at[static_cast<std::size_t>(b)]);
     });
     RecordParts<Real> parts;
     parts.starts.of = interleave(at, static_cast<std::size_t>(keys_.num_parts()));
     parts.records = Buffer<PositionRecord<Real>>(exec_, num, "sorting of positions");
-    run_tasks(exec_, num_blocks, [&](Index b) {
-      scatter(first_of(b), first_of(b + 1), digits.data(), parts.records.data(),
+    run_tasks(exec_, blocks.num(), [&](Index b) {
+      scatter(blocks.first(b), blocks.end(b), digits.data(), parts.records.data(),
               at[static_cast<std::size_t>(b)]);
     });
     return parts;

@@ -15,22 +15,21 @@
 namespace zhalo::kernels {
 namespace {
 
-/// First pass over all threads: each thread takes one block; the blocks' places are interleaved so
-/// that the sort is stable.
+/// First pass over all threads, part by part; the parts' places are interleaved so that the sort is
+/// stable.
 template <class Elements>
 std::vector<Index> partition_parallel(const Host& exec, const Elements& from, const Elements& to,
                                       Index num, KeyBits digit) {
-  const Index num_blocks = std::clamp<Index>(num / host_block, 1, threads_of(exec));
-  const auto first_of = [&](Index block) { return num * block / num_blocks; };
-  std::vector<DigitCounts> at(static_cast<std::size_t>(num_blocks));
-  run_tasks(exec, num_blocks, [&](Index b) {
-    count_digits(from.at(first_of(b)), first_of(b + 1) - first_of(b), digit,
-                 at[static_cast<std::size_t>(b)]);
+  const OrderedParts parts(exec, num);
+  std::vector<DigitCounts> at(static_cast<std::size_t>(parts.num()));
+  run_tasks(exec, parts.num(), [&](Index p) {
+    count_digits(from.at(parts.first(p)), parts.end(p) - parts.first(p), digit,
+                 at[static_cast<std::size_t>(p)]);
   });
   std::vector<Index> starts = interleave(at, digit.num_values());
-  run_tasks(exec, num_blocks, [&](Index b) {
-    scatter_digits(from.at(first_of(b)), to, first_of(b + 1) - first_of(b), digit,
-                   at[static_cast<std::size_t>(b)]);
+  run_tasks(exec, parts.num(), [&](Index p) {
+    scatter_digits(from.at(parts.first(p)), to, parts.end(p) - parts.first(p), digit,
+                   at[static_cast<std::size_t>(p)]);
   });
   return starts;
 }
