@@ -125,8 +125,8 @@ void take_labels(const E& exec, Span<const Index> neighbour, Span<const Index> c
 template <class T>
 inline constexpr T no_root = static_cast<T>(no_group);
 
-/// counts[root] = members of the root's group; 0 where no root is. Roots are less than the number of
-/// particles. With marks (1 or 0 for each particle; else empty), the marked members.
+/// counts[root] = members of the root's group; 0 where no root is. Roots are less than the number
+/// of particles. With marks (1 or 0 for each particle; else empty), the marked members.
 template <class E, class T>
 void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> marks,
                    Span<LocalIndex> counts);

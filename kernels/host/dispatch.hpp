@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+// NOLINTBEGIN(bugprone-macro-parentheses): names, which take none
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): functions are constant
 /// In the namespace of a target: name<..., float> and name<..., double> as plain functions.
 #define ZHALO_TARGET_REALS(name, ...)                                                       \
   constexpr auto& name##_of_floats = HWY_NAMESPACE::name<__VA_ARGS__ __VA_OPT__(, ) float>; \
@@ -23,6 +25,8 @@
 #define ZHALO_INSTANTIATE_OF_REALS(name)      \
   template decltype(name<float>) name<float>; \
   template decltype(name<double>) name<double>
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTEND(bugprone-macro-parentheses)
 
 namespace zhalo::kernels {
 
