@@ -83,7 +83,8 @@ void for_each_block(const Host& exec, Index n, Index block, const F& body) {
 
 inline bool has_one_thread(const Host& exec) { return threads_of(exec) == 1; }
 
-/// [0, n) in as many parts as there are threads; a thread goes through a part in order.
+/// [0, n) in at most as many parts as there are threads. By run_tasks() one thread goes through a
+/// part in order.
 class OrderedParts {
  public:
   OrderedParts(const Host& exec, Index n)
