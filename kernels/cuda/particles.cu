@@ -1,5 +1,5 @@
-// Particles and elements of columns on CUDA. Of positions a warp reads the coordinates of 32
-// particles in the order in which they lie in memory.
+// Particles, their order and elements of columns on CUDA. Of positions a warp reads the coordinates
+// of 32 particles in the order in which they lie in memory.
 #define ZHALO_BACKEND Cuda
 
 #include <type_traits>
