@@ -2,10 +2,8 @@
 // kernels/common/catalogue/halo_sums.inl.hpp, compiled for every vector target.
 #define ZHALO_BACKEND Host
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <vector>
 
 #include "kernels/host/member_sums.hpp"
 

@@ -161,8 +161,7 @@ void warn_of_wrapped(const Domain& domain) {
   if (first.num_wrapped <= num_total / one_in) return;
   const std::string text = std::to_string(first.num_wrapped) + " of " + std::to_string(num_total) +
                            " particles lie outside the periodic box and were moved into it: check "
-                           "that positions and box "
-                           "have the same units";
+                           "that positions and box have the same units";
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw nb::python_error();
 }
 
