@@ -39,6 +39,11 @@ struct MessageGroup {
   void receive(const Message& message) {
     if (message.bytes > 0) receives.push_back(message);
   }
+  Index bytes_sent() const {
+    Index bytes = 0;
+    for (const Message& message : sends) bytes += message.bytes;
+    return bytes;
+  }
 };
 
 /// This rank's end of the links between all ranks. No member function waits for other ranks. The

@@ -141,12 +141,6 @@ kernels::Message received_part(const ExchangePlan& plan, const ColumnMove& colum
   return part_of(column.to, plan.receive_offset, rank, column.from.element_size);
 }
 
-Index bytes_of(const std::vector<kernels::Message>& messages) {
-  Index bytes = 0;
-  for (const kernels::Message& message : messages) bytes += message.bytes;
-  return bytes;
-}
-
 void copy_own(const Exec& exec, const kernels::MessageGroup& group) {
   for (const kernels::OwnCopy& copy : group.copies)
     copy_bytes(exec, copy.to, copy.from, static_cast<std::size_t>(copy.bytes));
@@ -190,7 +184,7 @@ void Communicator::exchange(const Exec& exec, const ExchangePlan& plan,
   }
   if (choose_transport(exec) != Transport::nccl || !LinkedRanks(*this).exchange(exec, messages))
     exchange_by_network(exec, messages);
-  state_->bytes_sent += bytes_of(messages.sends);
+  state_->bytes_sent += messages.bytes_sent();
 }
 
 void Communicator::exchange_by_network(const Exec& exec, const Messages& messages) const {

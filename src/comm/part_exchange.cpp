@@ -171,7 +171,7 @@ PartExchange::~PartExchange() = default;
 
 Index PartExchange::start(kernels::MessageGroup part) {
   if (streams_ == nullptr) return 0;
-  for (const kernels::Message& message : part.sends) comm_.state_->bytes_sent += message.bytes;
+  comm_.state_->bytes_sent += part.bytes_sent();
   return streams_->start(std::move(part));
 }
 
