@@ -73,7 +73,7 @@ class NcclLink {
   virtual bool is_done(Index number) = 0;
   /// Ends what is under way. What receivers hold is undefined then. Nothing can be started
   /// afterwards. Returns whether nothing writes there any more: false where the device was still
-  /// at work after the longest wait.
+  /// at work after the longest wait. Then what is in use of the pool is never used again.
   virtual bool give_up() noexcept = 0;
 };
 

@@ -129,6 +129,7 @@ class Link final : public NcclLink {
 
   Index start(const Cuda& exec, MessageGroup group) override {
     const DeviceScope scope(device_);
+    pool_ = exec.pool;
     waiting_.push_back({std::move(group), take_event()});
     waiting_.back().event.record(exec.stream);
     ++num_started_;
@@ -158,6 +159,8 @@ class Link final : public NcclLink {
       static_cast<void>(nccl().abandon(std::exchange(comm_, nullptr)));
       is_quiet = becomes_quiet();
     });
+    const std::shared_ptr<MemoryPool> pool = pool_.lock();
+    if (!is_quiet && pool != nullptr) pool->abandon_used();
     return is_quiet;
   }
 
@@ -274,7 +277,8 @@ class Link final : public NcclLink {
 
   int device_ = 0;
   OwnStream stream_;
-  double max_wait_;  ///< in seconds; 0: no limit
+  double max_wait_;                 ///< in seconds; 0: no limit
+  std::weak_ptr<MemoryPool> pool_;  ///< of the messages
   NcclCommunicator* comm_ = nullptr;
   std::deque<Started> waiting_;  ///< the first may be issued
   std::deque<Event> started_;    ///< whose work is in the stream

@@ -18,15 +18,17 @@
 namespace zhalo::kernels {
 
 /// Calls a CUB algorithm twice: call(nullptr, bytes) sets the bytes that it needs, call(room,
-/// bytes) queues the work. The room may be used again by whatever is queued later on the same
-/// stream.
+/// bytes) queues the work. Either may load code. The room may be used again by whatever is queued
+/// later on the same stream.
 template <class Call>
 void with_workspace(const Cuda& exec, const Call& call) {
   const DeviceScope scope(exec.device);
+  // CUB returns what cudaPeekAtLastError says: that may be an error of the caller's, from before.
+  static_cast<void>(cudaGetLastError());
   std::size_t bytes = 0;
-  ZHALO_CUDA_TRY(call(nullptr, bytes));
+  ZHALO_CUDA_TRY(call_with_memory(exec, [&] { return call(nullptr, bytes); }));
   Buffer<std::byte> room(exec, static_cast<Index>(bytes), "device algorithms");
-  ZHALO_CUDA_TRY(call(room.data(), bytes));
+  ZHALO_CUDA_TRY(call_with_memory(exec, [&] { return call(room.data(), bytes); }));
 }
 
 /// The result is in memory of the device.

@@ -116,7 +116,7 @@ struct PartExchange::ByLink final : PartExchange::Streams {
   ~ByLink() override {
     if (num_done == num_started || comm.state_->link.nccl == nullptr) return;
     // Other ranks may wait for this one's messages: nothing can be agreed on.
-    if (!link.give_up()) memory(exec)->abandon_used();
+    link.give_up();
     comm.state_->give_up(left_behind);
   }
 

@@ -282,6 +282,7 @@ template <class Real>
 Span<const Index> Domain<Real>::global_index(int species) const {
   const DomainSpecies<Real>& of = species_of(*state_, species);
   ensure_global_index(*state_, species);
+  synchronise(state_->context.exec);
   return of.particles.global_index.span();
 }
 

@@ -315,6 +315,13 @@ void FftPlan<T>::use_workspace(Span<std::byte> workspace) {
   validate(workspace.empty() || is_aligned,
            "the workspace of a Fourier transform must begin at a multiple of {} bytes", alignment);
   validate_memory(context_->exec, workspace, "the workspace of a Fourier transform");
+  const auto* cuda = std::get_if<Cuda>(&context_->exec);
+  if (cuda != nullptr && !workspace.empty()) {  // of cuFFT, and of messages between devices
+    validate(kernels::owner_of(*cuda, workspace.data()) == kernels::MemoryOwner::device,
+             "the workspace of a Fourier transform is page-locked or managed memory (must be "
+             "memory of CUDA device {} alone, as cudaMalloc gives it)",
+             cuda->device);
+  }
   workspace_ = workspace;
 }
 

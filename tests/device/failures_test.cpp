@@ -175,6 +175,12 @@ TEST_CASE("memory that a pool holds unused is given back for the code of a kerne
   CHECK(memory(exec)->bytes_held() + size <= held);
 }
 
+TEST_CASE("an error that a caller has not asked for stops nothing") {
+  emulated::leave_error();
+  CHECK(find_groups(cuda_exec()) == find_groups(host_exec(1)));
+  CHECK(!emulated::is_error_left());
+}
+
 TEST_CASE("a whole grid without memory for its plan or its work area is transformed by planes") {
   const std::int64_t num_plans = calls_for_modes(Event::plan);
   REQUIRE(num_plans > 0);

@@ -124,7 +124,8 @@ class Fft {
   /// use_workspace() has given memory to the plan.
   Index workspace_bytes() const;
   /// Gives memory of the caller to the plan. It is memory of the context's Exec, aligned to 64
-  /// bytes. An empty span: the plan uses the context's memory again. Ranks may differ in this.
+  /// bytes, and on a device neither page-locked nor managed. An empty span: the plan uses the
+  /// context's memory again. Ranks may differ in this.
   /// InputError if it is smaller than workspace_bytes(). If the first call with two arrays finds
   /// too little memory for ranks to share, it needs a larger workspace; its error says how much.
   void use_workspace(Span<std::byte> workspace);

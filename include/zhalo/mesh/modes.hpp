@@ -52,7 +52,7 @@ void to_field(const Context& context, const Modes<T>& modes, Field<T>& field);
 template <class T>
 void to_field(const Context& context, Modes<T>&& modes, Field<T>& field);
 
-/// Returns a copy. Not collective. Throws OutOfMemory as the constructor.
+/// Returns a copy. Not collective. On a device it is queued. OutOfMemory as in the constructor.
 template <class T>
 Modes<T> copy_of(const Context& context, const Modes<T>& modes);
 
@@ -68,8 +68,9 @@ double fundamental(const Grid& grid, int axis);
 //
 // These functions multiply modes in place, in double. None of them communicates. So OutOfMemory (of
 // tables with one number per index and axis) may be thrown on one rank only: if other ranks go on,
-// run them in Communicator::together. Where a formula would divide by 0 at mode 0, mode 0 becomes
-// 0.
+// run them in Communicator::together. On a device the work is queued: another stream waits for that
+// of the Exec before it reads the modes. Where a formula would divide by 0 at mode 0, mode 0
+// becomes 0.
 
 /// Gaussian smoothing: multiplies by exp(-k^2 radius^2 / 2). InputError unless the radius is finite
 /// and not negative.

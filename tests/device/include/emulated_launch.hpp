@@ -65,6 +65,9 @@ struct Workspace {
   bool is_question(std::size_t needed) const;
 };
 
+/// How the answer ends: to find out how much is needed, CUB may load a kernel.
+cudaError_t answer_question();
+
 /// In which order an algorithm combines parts, where any order must do: see settings.hpp.
 std::vector<std::size_t> order_of_parts(std::size_t num_parts);
 

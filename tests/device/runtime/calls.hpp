@@ -13,7 +13,7 @@ enum class Event {
   copy,
   launch,
   synchronise,
-  load,  ///< memory for the code of a kernel, at each launch
+  load,  ///< memory for the code of a kernel, at each launch and algorithm of CUB's
   plan,  ///< memory for a plan of cuFFT
   free,
   make,  ///< of a stream, an event or a plan of cuFFT
@@ -43,5 +43,9 @@ bool count_and_fail(Event event);
 void fail_call(Event event, std::int64_t n);
 /// No call that is still to come fails.
 void fail_no_call();
+
+/// A call of the program's own has failed, and it has not asked for the error.
+void leave_error();
+bool is_error_left();
 
 }  // namespace zhalo::emulated

@@ -17,6 +17,8 @@ bool has_started(int device);
 /// Remembers the error for cudaGetLastError and returns it. An error that the program never clears
 /// was dropped: the process does not end well (see watch_the_end).
 cudaError_t result(cudaError_t error);
+/// The error that is remembered, for what asks without forgetting it (cudaPeekAtLastError).
+cudaError_t last_result();
 /// After an illegal access, calls fail until this thread has asked for the error. (A real device
 /// never recovers.)
 bool has_failed();
@@ -26,6 +28,8 @@ void add_pinned(const void* block, std::size_t bytes);
 bool remove_pinned(const void* block);
 bool is_pinned(const void* address);
 
+/// A device goes on with work that was given up: the memory that it may write need not be freed.
+void allow_lost_memory();
 /// From now on the process ends with a message if memory of a device was not freed, or if an error
 /// was dropped.
 void watch_the_end();

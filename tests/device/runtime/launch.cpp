@@ -107,6 +107,11 @@ cudaError_t queue_algorithm(const AlgorithmRequest& request,
                             const std::vector<ArgumentBytes>& arguments) {
   const OperationScope scope(request.name);
   if (count_and_fail(Event::launch)) return result(cudaErrorLaunchFailure);
+  if (request.name.starts_with("cub::")) {
+    // As with a kernel; and CUB takes an error that was there before for its own.
+    if (count_and_fail(Event::load)) return result(cudaErrorMemoryAllocation);
+    if (last_result() != cudaSuccess) return last_result();
+  }
   check_arguments(arguments);
   enqueue(current_device(), request.stream, {std::string(request.name), request.run});
   return cudaSuccess;
@@ -120,6 +125,10 @@ bool Workspace::is_question(std::size_t needed) const {
   if (bytes < needed) stop("the workspace of an algorithm is too small");
   memory_of(current_device()).check_range(room, bytes, "a workspace");
   return false;
+}
+
+cudaError_t answer_question() {
+  return count_and_fail(Event::load) ? result(cudaErrorMemoryAllocation) : last_result();
 }
 
 std::vector<std::size_t> order_of_parts(std::size_t num_parts) {

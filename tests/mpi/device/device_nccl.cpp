@@ -111,12 +111,15 @@ TEST_CASE("nccl: a device that goes on after NCCL was given up is one error on a
   fault.emplace("stuck:1:2");
   const Context context = on_own_device(4);
   REQUIRE(context.comm.choose_transport(context.exec) == Transport::nccl);
+  const std::size_t in_use = memory(context.exec)->bytes_in_use();
   std::string message;
   try {
     check_groups(context);
   } catch (const CommunicationError& error) {
     message = error.what();
   }
+  // What the device may still write into is not used again.
+  CHECK((memory(context.exec)->bytes_in_use() > in_use) == (context.comm.rank() == 1));
   CHECK(message.find("the device of rank 1 was still at work 2 s later") != std::string::npos);
   const std::vector<std::size_t> lengths = context.comm.all_gather(message.size());
   CHECK(std::count(lengths.begin(), lengths.end(), message.size()) == context.comm.size());
@@ -187,14 +190,35 @@ TEST_CASE("nccl: a rank without messages") {
   CHECK(context.comm.choose_transport(context.exec) == Transport::nccl);
 }
 
+namespace {
+
+/// The same device with page-locked memory.
+Exec page_locked(const Exec& exec) {
+  Cuda pinned = std::get<Cuda>(exec);
+  pinned.pool = std::make_shared<MemoryPool>(kernels::pinned_memory(pinned.device));
+  return pinned;
+}
+
+}  // namespace
+
 TEST_CASE("nccl: page-locked arrays go by MPI") {
   const Context context = on_own_device();
   REQUIRE(context.comm.choose_transport(context.exec) == Transport::nccl);
-  Cuda pinned = std::get<Cuda>(context.exec);
-  pinned.pool = std::make_shared<MemoryPool>(kernels::pinned_memory(pinned.device));
-  check_without_last(context, pinned);
+  check_without_last(context, page_locked(context.exec));
   check_without_last(context, context.exec);
   CHECK(context.comm.choose_transport(context.exec) == Transport::nccl);
+}
+
+TEST_CASE("nccl: a transform has no page-locked workspace") {
+  const Context context = on_own_device();
+  const Grid grid{{{12, 10, 14}}};
+  Fft<double> fft(context, Decomposition(grid, context.comm.size(), {}), {});
+  Buffer<std::byte> workspace(page_locked(context.exec), fft.workspace_bytes(), "test");
+  CHECK_THROWS_WITH(fft.use_workspace(workspace.span()),
+                    "the workspace of a Fourier transform is page-locked or managed memory (must "
+                    "be memory of CUDA device " +
+                        std::to_string(std::get<Cuda>(context.exec).device) +
+                        " alone, as cudaMalloc gives it)");
 }
 
 TEST_CASE("nccl: an observer that stops the agreement behind an exchange") {

@@ -25,11 +25,11 @@ struct DeviceRadixSort {
                                cudaStream_t stream) {
     constexpr int digit_bits = 8;
     const auto needed = static_cast<std::size_t>(num) + 256;
-    if (zhalo::emulated::Workspace{room, bytes}.is_question(needed)) return cudaSuccess;
+    if (zhalo::emulated::Workspace{room, bytes}.is_question(needed))
+      return zhalo::emulated::answer_question();
     const Pairs<Key, Value> from{keys.Current(), values.Current()};
     const Pairs<Key, Value> spare{keys.Alternate(), values.Alternate()};
     const int num_passes = (end_bit - begin_bit + digit_bits - 1) / digit_bits;
-    keys.selector = values.selector = (keys.selector + num_passes) % 2;
     const auto run = [=] {
       Pairs<Key, Value> a = from;
       Pairs<Key, Value> b = spare;
@@ -39,9 +39,11 @@ struct DeviceRadixSort {
       }
     };
     using zhalo::emulated::ArgumentBytes;
-    return zhalo::emulated::queue_algorithm(
+    const cudaError_t error = zhalo::emulated::queue_algorithm(
         {"cub::DeviceRadixSort::SortPairs", stream, run},
         {ArgumentBytes::of(from), ArgumentBytes::of(spare), ArgumentBytes::of(room)});
+    if (error == cudaSuccess) keys.selector = values.selector = (keys.selector + num_passes) % 2;
+    return error;
   }
 
  private:

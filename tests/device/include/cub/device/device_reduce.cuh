@@ -14,7 +14,8 @@ struct DeviceReduce {
                                      Reduce reduce, Transform transform, T init,
                                      cudaStream_t stream) {
     const auto needed = static_cast<std::size_t>(num) / 128 + 768;
-    if (zhalo::emulated::Workspace{room, bytes}.is_question(needed)) return cudaSuccess;
+    if (zhalo::emulated::Workspace{room, bytes}.is_question(needed))
+      return zhalo::emulated::answer_question();
     const auto run = [=] {
       constexpr Num num_parts = 7;
       T result = init;
