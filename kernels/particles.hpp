@@ -208,7 +208,7 @@ template <class E, class Real>
 void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                Span<std::uint64_t> keys, Span<LocalIndex> order);
 
-/// sorted[i] = wrapped and scaled position of particle order[i].
+/// sorted[i] = wrapped and scaled position of particle order[i], for all particles or some.
 template <class E, class Real>
 void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                       Span<const LocalIndex> order, const SortedPositions<Real>& sorted);

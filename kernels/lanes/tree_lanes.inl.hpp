@@ -17,6 +17,10 @@ struct OpenSpace {
   ZHALO_LANES_INLINE ZHALO_HD Lane gap(int, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
     return Lanes::max(blo - ahi, alo - bhi);
   }
+  /// The largest distance of points in them.
+  ZHALO_LANES_INLINE ZHALO_HD Lane span(int, Lane alo, Lane ahi, Lane blo, Lane bhi, Lane) const {
+    return Lanes::max(ahi - blo, bhi - alo);
+  }
 };
 
 /// Distances to the nearest periodic image. An axis without periodicity has an infinite period.
@@ -36,6 +40,11 @@ struct PeriodicSpace {
   ZHALO_LANES_INLINE ZHALO_HD Lane gap(int axis, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
     const Lane direct = Lanes::max(blo - ahi, alo - bhi);
     return Lanes::min(direct, period[axis] - (Lanes::max(ahi, bhi) - Lanes::min(alo, blo)));
+  }
+  ZHALO_LANES_INLINE ZHALO_HD Lane span(int axis, Lane alo, Lane ahi, Lane blo, Lane bhi,
+                                        Lane zero) const {
+    const Lane apart = Lanes::max(Lanes::max(blo - ahi, alo - bhi), zero);
+    return Lanes::min(Lanes::max(ahi - blo, bhi - alo), period[axis] - apart);
   }
 
   Lane period[3];
@@ -74,6 +83,16 @@ struct TreeLanes {
     const Lane x = Lanes::max(metric.gap(0, a.lo[0], a.hi[0], b.lo[0], b.hi[0]), zero);
     const Lane y = Lanes::max(metric.gap(1, a.lo[1], a.hi[1], b.lo[1], b.hi[1]), zero);
     const Lane z = Lanes::max(metric.gap(2, a.lo[2], a.hi[2], b.lo[2], b.hi[2]), zero);
+    return Lanes::fma(z, z, Lanes::fma(y, y, x * x));
+  }
+
+  /// No less, in the same way, than that of any two points in them.
+  template <class Metric>
+  ZHALO_LANES_INLINE ZHALO_HD static Lane span2(const Metric& metric, const Corners<Lanes>& a,
+                                                const Corners<Lanes>& b, Lane zero) {
+    const Lane x = metric.span(0, a.lo[0], a.hi[0], b.lo[0], b.hi[0], zero);
+    const Lane y = metric.span(1, a.lo[1], a.hi[1], b.lo[1], b.hi[1], zero);
+    const Lane z = metric.span(2, a.lo[2], a.hi[2], b.lo[2], b.hi[2], zero);
     return Lanes::fma(z, z, Lanes::fma(y, y, x * x));
   }
 

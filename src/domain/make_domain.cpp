@@ -151,9 +151,10 @@ std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
   const Extent& first = examined.extents.front();
   auto state = std::make_shared<DomainState<Real>>(DomainState<Real>{context, box, {}, {}});
   state->is_shared = request.is_shared;
-  state->key_frame = request.choose
-                         ? request.choose(first, examined.all)
-                         : choose_cells<Real>(box, first, examined.all, request.min_length);
+  const KeyFrameChoice usual =
+      request.choose ? request.choose(first, examined.all)
+                     : choose_cells<Real>(box, first, examined.all, request.min_length);
+  state->key_frame = around_most(context, examined.particles[0].view(), first, usual);
   const kernels::KeyFrame& frame = state->key_frame.frame;
   state->species.resize(inputs.size());
   for (std::size_t s = 0; s < inputs.size(); ++s) state->species[s].extent = examined.extents[s];

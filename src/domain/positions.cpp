@@ -1,8 +1,10 @@
 #include "src/domain/positions.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
@@ -228,6 +230,83 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
   return choice;
 }
 
+namespace {
+
+constexpr int num_sampled = 2048;
+/// So many of them may lie beyond the cells, on each side of an axis.
+constexpr std::size_t num_beyond = 16;
+/// With fewer particles than this the cells are never too coarse.
+constexpr Index min_num_sampled_of = Index{8} * num_sampled;
+/// Cells become smaller by this factor, or stay: most particles still spread over 2^7 on an axis.
+constexpr double min_gain = 1 << 14;
+
+/// Coordinates of every so-many-th particle in the caller's order over all ranks, axis by axis.
+/// Collective.
+template <class Real>
+std::vector<std::vector<double>> sample_of(const Context& context,
+                                           const kernels::ParticlesView<Real>& particles,
+                                           const GlobalRange& range, kernels::KeyFrame frame) {
+  std::vector<LocalIndex> at;
+  std::vector<std::size_t> number;
+  for (int s = 0; s < num_sampled; ++s) {
+    const Index index = share_of(range.total, s, num_sampled).first - range.first;
+    if (index < 0 || index >= particles.num) continue;
+    at.push_back(static_cast<LocalIndex>(index));
+    number.push_back(static_cast<std::size_t>(s));
+  }
+  const auto on_exec = to_exec(context.exec, Span<const LocalIndex>(at), "a sample of particles");
+  const Index num = on_exec.size();
+  Buffer<Real> found(context.exec, 3 * num, "a sample of particles");
+  frame.scale = 1;
+  kernels::on(context.exec, [&](const auto& e) {
+    Real* const x = found.data();
+    kernels::gather_positions(e, particles, frame, on_exec.span(),
+                              {{x, x + num, x + 2 * num}, num});
+  });
+  const std::vector<Real> own = to_host(context.exec, found);
+  // Each number is one rank's, and 0 on the others: the sums of their bits are the numbers.
+  std::vector<Index> bits(3 * std::size_t{num_sampled});
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const std::size_t axis = i / number.size();
+    bits[axis * num_sampled + number[i % number.size()]] = std::bit_cast<Index>(double{own[i]});
+  }
+  context.comm.sum_in_place(bits);
+  std::vector<std::vector<double>> sample(static_cast<std::size_t>(particles.dimensions));
+  for (std::size_t axis = 0; axis < sample.size(); ++axis) {
+    for (std::size_t s = 0; s < num_sampled; ++s)
+      sample[axis].push_back(std::bit_cast<double>(bits[axis * num_sampled + s]));
+  }
+  return sample;
+}
+
+}  // namespace
+
+template <class Real>
+KeyFrameChoice around_most(const Context& context, const kernels::ParticlesView<Real>& particles,
+                           const Extent& extent, KeyFrameChoice choice) {
+  if (choice.fine_enough || extent.range.total < min_num_sampled_of) return choice;
+  kernels::KeyFrame& frame = choice.frame;
+  Vec3d middle;
+  double width = 0;
+  auto sample = sample_of(context, particles, extent.range, frame);
+  for (std::size_t axis = 0; axis < sample.size(); ++axis) {
+    std::sort(sample[axis].begin(), sample[axis].end());
+    const double lo = sample[axis][num_beyond];
+    const double hi = sample[axis][num_sampled - 1 - num_beyond];
+    middle[static_cast<int>(axis)] = lo + (hi - lo) / 2;
+    width = std::max(width, hi - lo);
+  }
+  constexpr double margin = 1.5;  // of the width, on each side: the sample knows it roughly
+  const double side = (1 + 2 * margin) * width;
+  const double cells_per_length = std::ldexp(1.0, frame.bits_per_axis) / side;
+  const bool pays = cells_per_length >= min_gain * frame.cells_per_length;
+  if (!pays || !std::isfinite(cells_per_length)) return choice;
+  frame.cells_per_length = cells_per_length;
+  for (int axis = 0; axis < particles.dimensions; ++axis)
+    frame.corner[axis] = middle[axis] - side / 2;
+  return choice;
+}
+
 template <class Real>
 SortedColumns<Real> sort_particles(const Context& context,
                                    const kernels::ParticlesView<Real>& particles,
@@ -242,6 +321,7 @@ template class SegmentTable<float>;
 template class SegmentTable<double>;
 ZHALO_FOR_REALS(examine_positions);
 ZHALO_FOR_REALS(examine_summary);
+ZHALO_FOR_REALS(around_most);
 ZHALO_FOR_REALS(sort_particles);
 
 }  // namespace zhalo

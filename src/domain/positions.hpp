@@ -60,6 +60,13 @@ struct KeyFrameChoice {
 };
 KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale);
 
+/// Where cells as fine as keys allow are too coarse, because nearly all particles are in a tiny part
+/// of the space that they divide: the same number of cells around those particles. The few others
+/// share the outermost cells. Whatever the ranks, the cells are the same. Collective.
+template <class Real>
+KeyFrameChoice around_most(const Context& context, const kernels::ParticlesView<Real>& particles,
+                           const Extent& extent, KeyFrameChoice choice);
+
 /// Cells of this side are clumps: their diagonal is less than the linking length, by more than any
 /// rounding.
 double clump_cell(double linking_length, int dimensions);

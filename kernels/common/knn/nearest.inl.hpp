@@ -14,15 +14,46 @@ struct FindWithin : NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindW
   using Base::Base;
   using Base::rows;
   using Base::search;
+  using typename Base::Lane;
+  using typename Base::LeafAndNodes;
   using typename Base::Scratch;
   using typename Base::Walk;
-  static constexpr int warps_at_once = 24;  ///< on a multiprocessor
+  /// On a multiprocessor.
+  static constexpr int warps_at_once = sizeof(typename Lanes::real) == sizeof(double) ? 20 : 24;
+  static constexpr bool takes_whole_nodes = true;
 
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0) return;
     refine(walk);
     this->start(lanes, walk);
+    if (walk.num_whole == 0) return;
+    lanes.sync();
+    lanes.for_few(walk.num, [&](Index i) {
+      rows.count[this->row_of(walk, static_cast<int>(i))] += walk.num_whole;
+    });
+  }
+
+  /// Nodes all of whose particles are within reach of all queries are counted without a look at
+  /// them: else many particles within reach would cost a look at each pair.
+  template <class Metric>
+  ZHALO_HD std::uint64_t without_whole(const Lanes& lanes, const Metric& metric,
+                                       const LeafAndNodes& pair, std::uint64_t near,
+                                       Walk& walk) const {
+    if (near == 0 || rows.offset != nullptr) return near;
+    const Lane r2 = this->span2(metric, pair.leaf, pair.nodes, lanes.broadcast(0));
+    std::uint64_t whole = near & lanes.ballot(r2 <= lanes.broadcast(search.reach2));
+    near &= ~whole;
+    Index num_leaves = 1;  // of a node
+    for (int level = 0; level < pair.first.level; ++level) num_leaves *= search.tree.fanout;
+    for (; whole != 0; whole &= whole - 1) {
+      const Index leaf = (pair.first.first + lowest_bit(whole)) * num_leaves;
+      const Index begin = search.tree.particles_before(leaf);
+      const Index end = search.tree.particles_before(leaf + num_leaves);
+      const bool has_self = search.leave_out_self && begin <= walk.begin && walk.begin < end;
+      walk.num_whole += static_cast<LocalIndex>(end - begin - (has_self ? 1 : 0));
+    }
+    return near;
   }
 
   template <class Metric>

@@ -85,6 +85,9 @@ struct ParticleRun {
 ///   visit_query(g, metric, walk, i)
 ///                               for query i of the leaf
 ///   refine(walk)                says anew how far any query of the leaf reaches
+///   without_whole(g, metric, pair, near, walk)
+///                               if `takes_whole_nodes`: nodes that are near but need no visit are
+///                               taken as they are; returns the others
 template <class Lanes, class Rows, class Derived,
           class ScratchType = NeighbourScratch<typename Lanes::real>>
 struct NeighbourWalk : TreeLanes<Lanes> {
@@ -102,6 +105,14 @@ struct NeighbourWalk : TreeLanes<Lanes> {
  protected:
   static constexpr Real infinity = std::numeric_limits<Real>::infinity();
   static constexpr Index any_index = static_cast<Index>(~std::uint64_t{0} >> 1);
+  static constexpr bool takes_whole_nodes = false;
+
+  /// The box of a leaf of queries, and those of nodes, one per lane: `first` and those behind it.
+  struct LeafAndNodes {
+    const Corners<Lanes>& leaf;
+    const Corners<Lanes>& nodes;
+    Siblings first;
+  };
 
   /// One leaf of queries, how far the furthest of them reaches, and where the walk is.
   struct Walk {
@@ -114,6 +125,7 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     int height = 0;
     int num_leaves = 0;
     bool was_visited = false;
+    LocalIndex num_whole = 0;  ///< particles of nodes that were taken whole
   };
 
   ZHALO_HD const Derived& derived() const { return static_cast<const Derived&>(*this); }
@@ -226,6 +238,10 @@ struct NeighbourWalk : TreeLanes<Lanes> {
       if (Metric::periodic)
         near &= lanes.ballot(other.lo[0] <= other.hi[0]);  // an image of an empty box is not far
       near = without_later(lanes, near, r2, first + j, walk);
+      if constexpr (Derived::takes_whole_nodes) {
+        const LeafAndNodes pair{box, other, {siblings.level, siblings.first + j}};
+        near = derived().without_whole(lanes, metric, pair, near, walk);
+      }
       if (siblings.level == 0) {
         list_leaves(lanes, near, other, siblings.first + j, walk);
       } else {

@@ -195,7 +195,9 @@ struct GatherPosition {
 template <class E, class Real>
 void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                       Span<const LocalIndex> order, const SortedPositions<Real>& sorted) {
-  for_each_position(exec, GatherPosition<Real>{particles, frame, order, sorted});
+  const GatherPosition<Real> take{particles, frame, order, sorted};
+  if (order.size() < particles.num) return for_each(exec, order.size(), take);
+  for_each_position(exec, take);
 }
 
 template <class Real>
