@@ -203,12 +203,31 @@ template <class E, class Real>
 void queue_position_summary(const E& exec, const ParticlesView<Real>& particles, const Box& box,
                             PositionSummary* to);
 
+/// Some of the particles of all ranks, evenly spaced in the caller's order: the same ones whatever
+/// the ranks.
+template <class Real>
+struct PositionSample {
+  static constexpr Index num = 1024;
+  Index first = 0;  ///< global index of this rank's first particle
+  Index total = 0;  ///< particles of all ranks, at least `num`
+  Real* to = nullptr;
+
+  /// Global index of particle s.
+  ZHALO_HD Index index(Index s) const { return total / num * s + total % num * s / num; }
+};
+
+/// Coordinates in the box, those of x first, then those of y and of z; 0 for particles of other
+/// ranks.
+template <class E, class Real>
+void sample_positions(const E& exec, const ParticlesView<Real>& particles, const Box& box,
+                      const PositionSample<Real>& sample);
+
 /// keys[i] = Morton key of particle i, order[i] = i.
 template <class E, class Real>
 void make_keys(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                Span<std::uint64_t> keys, Span<LocalIndex> order);
 
-/// sorted[i] = wrapped and scaled position of particle order[i], for all particles or some.
+/// sorted[i] = wrapped and scaled position of particle order[i].
 template <class E, class Real>
 void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                       Span<const LocalIndex> order, const SortedPositions<Real>& sorted);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -111,6 +112,7 @@ template <class Real>
 struct Examined {
   std::vector<SegmentTable<Real>> particles;
   std::vector<Extent> extents;
+  std::vector<Real> sample;  ///< of the first species
   Extent all;
 
   Examined(const Context& context, const std::vector<SpeciesInput<Real>>& inputs, const Box& box) {
@@ -118,8 +120,14 @@ struct Examined {
     for (const SpeciesInput<Real>& input : inputs) {
       particles.emplace_back(context.exec, input.particles);
       const Box bounds = input.may_lie_outside ? without_walls(box) : box;
-      extents.push_back(examine_positions(context, particles.back().view(), bounds, input.of));
-      all = extents.size() == 1 ? extents[0] : around(all, extents.back());
+      const kernels::ParticlesView<Real>& view = particles.back().view();
+      if (extents.empty()) {
+        std::tie(all, sample) = examine_and_sample(context, view, bounds, input.of);
+        extents.push_back(all);
+        continue;
+      }
+      extents.push_back(examine_positions(context, view, bounds, input.of));
+      all = around(all, extents.back());
     }
   }
 };
@@ -154,7 +162,7 @@ std::shared_ptr<DomainState<Real>> make_domain(const Context& context,
   const KeyFrameChoice usual =
       request.choose ? request.choose(first, examined.all)
                      : choose_cells<Real>(box, first, examined.all, request.min_length);
-  state->key_frame = around_most(context, examined.particles[0].view(), first, usual);
+  state->key_frame = around_most(context.comm, examined.sample, usual);
   const kernels::KeyFrame& frame = state->key_frame.frame;
   state->species.resize(inputs.size());
   for (std::size_t s = 0; s < inputs.size(); ++s) state->species[s].extent = examined.extents[s];

@@ -9,6 +9,7 @@
 #include "kernels/on.hpp"
 #include "kernels/particles.hpp"
 #include "src/comm/agreement.hpp"
+#include "src/core/host_copies.hpp"
 #include "src/core/instantiate.hpp"
 #include "src/core/validate.hpp"
 
@@ -191,6 +192,30 @@ Extent examine_summary(const Context& context, const kernels::ParticlesView<Real
   return extent;
 }
 
+template <class Real>
+std::pair<Extent, std::vector<Real>> examine_and_sample(
+    const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box,
+    const PositionsOf& of) {
+  using Sample = kernels::PositionSample<Real>;
+  constexpr Index min_total = 16 * Sample::num;  // with fewer, cells are never too coarse
+  const GlobalRange range = global_range(context.comm, particles.num);
+  if (range.total < min_total) return {examine_positions(context, particles, box, of), {}};
+  const Exec& exec = context.exec;
+  Buffer<kernels::PositionSummary> summary(exec, 1, "a look at positions");
+  Buffer<Real> coordinates(exec, 3 * Sample::num, "a sample of positions");
+  kernels::on(exec, [&](const auto& e) {
+    kernels::queue_position_summary(e, particles, box, summary.data());
+    kernels::sample_positions(e, particles, box, {range.first, range.total, coordinates.data()});
+  });
+  kernels::PositionSummary found;
+  std::vector<Real> sample;
+  HostCopies copies(exec);
+  copies.add(Span<const kernels::PositionSummary>(summary.span()), &found);
+  copies.add(coordinates, sample);
+  copies.wait();
+  return {examine_summary(context, particles, box, found, of), std::move(sample)};
+}
+
 double clump_cell(double linking_length, int dimensions) {
   return linking_length * (1 - 1e-4) / std::sqrt(static_cast<double>(dimensions));
 }
@@ -230,79 +255,39 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
   return choice;
 }
 
-namespace {
-
-constexpr int num_sampled = 2048;
-/// So many of them may lie beyond the cells, on each side of an axis.
-constexpr std::size_t num_beyond = 16;
-/// With fewer particles than this the cells are never too coarse.
-constexpr Index min_num_sampled_of = Index{8} * num_sampled;
-/// Cells become smaller by this factor, or stay: most particles still spread over 2^7 on an axis.
-constexpr double min_gain = 1 << 14;
-
-/// Coordinates of every so-many-th particle in the caller's order over all ranks, axis by axis.
-/// Collective.
 template <class Real>
-std::vector<std::vector<double>> sample_of(const Context& context,
-                                           const kernels::ParticlesView<Real>& particles,
-                                           const GlobalRange& range, kernels::KeyFrame frame) {
-  std::vector<LocalIndex> at;
-  std::vector<std::size_t> number;
-  for (int s = 0; s < num_sampled; ++s) {
-    const Index index = share_of(range.total, s, num_sampled).first - range.first;
-    if (index < 0 || index >= particles.num) continue;
-    at.push_back(static_cast<LocalIndex>(index));
-    number.push_back(static_cast<std::size_t>(s));
-  }
-  const auto on_exec = to_exec(context.exec, Span<const LocalIndex>(at), "a sample of particles");
-  const Index num = on_exec.size();
-  Buffer<Real> found(context.exec, 3 * num, "a sample of particles");
-  frame.scale = 1;
-  kernels::on(context.exec, [&](const auto& e) {
-    Real* const x = found.data();
-    kernels::gather_positions(e, particles, frame, on_exec.span(),
-                              {{x, x + num, x + 2 * num}, num});
-  });
-  const std::vector<Real> own = to_host(context.exec, found);
+KeyFrameChoice around_most(const Communicator& comm, const std::vector<Real>& sample,
+                           KeyFrameChoice choice) {
+  if (choice.fine_enough || sample.empty()) return choice;
+  // So many sampled particles may lie beyond the cells, on each side of an axis.
+  constexpr std::size_t num_beyond = 8;
+  // Cells become smaller by this factor, or stay: most particles still spread over 2^7 on an axis.
+  constexpr double min_gain = 1 << 14;
+  // On each side, times the width of what is sampled: the sample knows it roughly.
+  constexpr double margin = 1.5;
   // Each number is one rank's, and 0 on the others: the sums of their bits are the numbers.
-  std::vector<Index> bits(3 * std::size_t{num_sampled});
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    const std::size_t axis = i / number.size();
-    bits[axis * num_sampled + number[i % number.size()]] = std::bit_cast<Index>(double{own[i]});
-  }
-  context.comm.sum_in_place(bits);
-  std::vector<std::vector<double>> sample(static_cast<std::size_t>(particles.dimensions));
-  for (std::size_t axis = 0; axis < sample.size(); ++axis) {
-    for (std::size_t s = 0; s < num_sampled; ++s)
-      sample[axis].push_back(std::bit_cast<double>(bits[axis * num_sampled + s]));
-  }
-  return sample;
-}
-
-}  // namespace
-
-template <class Real>
-KeyFrameChoice around_most(const Context& context, const kernels::ParticlesView<Real>& particles,
-                           const Extent& extent, KeyFrameChoice choice) {
-  if (choice.fine_enough || extent.range.total < min_num_sampled_of) return choice;
+  std::vector<Index> bits;
+  for (const Real x : sample) bits.push_back(std::bit_cast<Index>(double{x}));
+  comm.sum_in_place(bits);
   kernels::KeyFrame& frame = choice.frame;
   Vec3d middle;
   double width = 0;
-  auto sample = sample_of(context, particles, extent.range, frame);
-  for (std::size_t axis = 0; axis < sample.size(); ++axis) {
-    std::sort(sample[axis].begin(), sample[axis].end());
-    const double lo = sample[axis][num_beyond];
-    const double hi = sample[axis][num_sampled - 1 - num_beyond];
-    middle[static_cast<int>(axis)] = lo + (hi - lo) / 2;
+  constexpr std::size_t num = kernels::PositionSample<Real>::num;
+  for (int axis = 0; axis < frame.box.dimensions; ++axis) {
+    std::vector<double> sorted;
+    for (std::size_t s = 0; s < num; ++s)
+      sorted.push_back(std::bit_cast<double>(bits[static_cast<std::size_t>(axis) * num + s]));
+    std::sort(sorted.begin(), sorted.end());
+    const double lo = sorted[num_beyond], hi = sorted[num - 1 - num_beyond];
+    middle[axis] = lo + (hi - lo) / 2;
     width = std::max(width, hi - lo);
   }
-  constexpr double margin = 1.5;  // of the width, on each side: the sample knows it roughly
   const double side = (1 + 2 * margin) * width;
   const double cells_per_length = std::ldexp(1.0, frame.bits_per_axis) / side;
   const bool pays = cells_per_length >= min_gain * frame.cells_per_length;
   if (!pays || !std::isfinite(cells_per_length)) return choice;
   frame.cells_per_length = cells_per_length;
-  for (int axis = 0; axis < particles.dimensions; ++axis)
+  for (int axis = 0; axis < frame.box.dimensions; ++axis)
     frame.corner[axis] = middle[axis] - side / 2;
   return choice;
 }
@@ -319,9 +304,12 @@ SortedColumns<Real> sort_particles(const Context& context,
 
 template class SegmentTable<float>;
 template class SegmentTable<double>;
+template KeyFrameChoice around_most(const Communicator&, const std::vector<float>&, KeyFrameChoice);
+template KeyFrameChoice around_most(const Communicator&, const std::vector<double>&,
+                                    KeyFrameChoice);
 ZHALO_FOR_REALS(examine_positions);
 ZHALO_FOR_REALS(examine_summary);
-ZHALO_FOR_REALS(around_most);
+ZHALO_FOR_REALS(examine_and_sample);
 ZHALO_FOR_REALS(sort_particles);
 
 }  // namespace zhalo

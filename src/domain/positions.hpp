@@ -1,6 +1,9 @@
 /// Positions: whether they can be used, their Z-order keys, and the Z-order of one rank.
 #pragma once
 
+#include <utility>
+#include <vector>
+
 #include "kernels/particles.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/core/types.hpp"
@@ -49,6 +52,12 @@ Extent examine_summary(const Context& context, const kernels::ParticlesView<Real
                        const Box& box, const kernels::PositionSummary& summary,
                        const PositionsOf& of = {});
 
+/// examine_positions(), and a kernels::PositionSample of the particles; none of few particles.
+template <class Real>
+std::pair<Extent, std::vector<Real>> examine_and_sample(
+    const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box,
+    const PositionsOf& of);
+
 /// Of particles in the box, by magnitude: where it is periodic they may be anywhere in it.
 double largest_coordinate(const Box& box, const Extent& extent);
 
@@ -62,10 +71,10 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
 
 /// Where cells as fine as keys allow are too coarse, because nearly all particles are in a tiny part
 /// of the space that they divide: the same number of cells around those particles. The few others
-/// share the outermost cells. Whatever the ranks, the cells are the same. Collective.
+/// share the outermost cells. `sample` is that of examine_and_sample(). Collective.
 template <class Real>
-KeyFrameChoice around_most(const Context& context, const kernels::ParticlesView<Real>& particles,
-                           const Extent& extent, KeyFrameChoice choice);
+KeyFrameChoice around_most(const Communicator& comm, const std::vector<Real>& sample,
+                           KeyFrameChoice choice);
 
 /// Cells of this side are clumps: their diagonal is less than the linking length, by more than any
 /// rounding.

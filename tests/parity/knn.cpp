@@ -157,6 +157,13 @@ TEMPLATE_TEST_CASE("nearest neighbours", "[parity][small]", ON_EVERY_EXEC) {
   check_parity<TestType>(points_of<float>(Shape::few_places, 400, 4), {.k = 100});
 }
 
+TEMPLATE_TEST_CASE("nearest neighbours, and one particle far from all", "[parity]", ON_EVERY_EXEC) {
+  PointSet<float> points = points_of<float>(Shape::uniform, 17000, 12);
+  points.box = Box::unbounded();
+  points.pos.insert(points.pos.end(), {1e9F, -1e9F, 0});
+  check_parity<TestType>(points, {.k = 8});
+}
+
 // Where devices select neighbours in place of keeping lists of them: lattices and few places have
 // many equal distances, at the end of a row too.
 TEMPLATE_TEST_CASE("more neighbours than a thread has registers for", "[parity][small]",

@@ -90,6 +90,31 @@ void queue_position_summary(const E& exec, const ParticlesView<Real>& particles,
   }
 }
 
+template <class Real>
+struct SamplePosition {
+  ParticlesView<Real> particles;
+  PositionSample<Real> sample;
+  KeyFrame frame;
+
+  ZHALO_HD void operator()(Index s) const {
+    const Index i = sample.index(s) - sample.first;
+    Vec<Real, 3> pos{};
+    if (i >= 0 && i < particles.num) pos = particles[i].pos(particles.dimensions);
+    for (int axis = 0; axis < 3; ++axis) {
+      const bool is_there = axis < particles.dimensions && i >= 0 && i < particles.num;
+      sample.to[axis * sample.num + s] = is_there ? frame.wrapped(pos[axis], axis) : Real{0};
+    }
+  }
+};
+
+template <class E, class Real>
+void sample_positions(const E& exec, const ParticlesView<Real>& particles, const Box& box,
+                      const PositionSample<Real>& sample) {
+  KeyFrame frame;
+  frame.box = box;
+  for_each(exec, sample.num, SamplePosition<Real>{particles, sample, frame});
+}
+
 /// Of a position in the box, without a scale.
 ZHALO_HD inline std::uint64_t key_of(const KeyFrame& frame, const Vec3d& pos) {
   const double last = static_cast<double>((std::uint64_t{1} << frame.bits_per_axis) - 1);
@@ -195,9 +220,7 @@ struct GatherPosition {
 template <class E, class Real>
 void gather_positions(const E& exec, const ParticlesView<Real>& particles, const KeyFrame& frame,
                       Span<const LocalIndex> order, const SortedPositions<Real>& sorted) {
-  const GatherPosition<Real> take{particles, frame, order, sorted};
-  if (order.size() < particles.num) return for_each(exec, order.size(), take);
-  for_each_position(exec, take);
+  for_each_position(exec, GatherPosition<Real>{particles, frame, order, sorted});
 }
 
 template <class Real>
@@ -237,6 +260,7 @@ void take_indices(const E& exec, Span<const PositionRecord<Real>> records,
 }
 
 ZHALO_INSTANTIATE_REALS(queue_position_summary);
+ZHALO_INSTANTIATE_REALS(sample_positions);
 ZHALO_INSTANTIATE_REALS(make_keys);
 ZHALO_INSTANTIATE_REALS(gather_positions);
 ZHALO_INSTANTIATE_REALS(make_records);
