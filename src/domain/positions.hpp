@@ -69,9 +69,9 @@ struct KeyFrameChoice {
 };
 KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale);
 
-/// Where cells as fine as keys allow are too coarse, because nearly all particles are in a tiny part
-/// of the space that they divide: the same number of cells around those particles. The few others
-/// share the outermost cells. `sample` is that of examine_and_sample(). Collective.
+/// Where cells as fine as keys allow are too coarse, because nearly all particles are in a tiny
+/// part of the space that they divide: the same number of cells around those particles. The few
+/// others share the outermost cells. `sample` is that of examine_and_sample(). Collective.
 template <class Real>
 KeyFrameChoice around_most(const Communicator& comm, const std::vector<Real>& sample,
                            KeyFrameChoice choice);

@@ -30,9 +30,9 @@ struct DomainState;
 /// The particles of all ranks, sorted by Morton key and then by global index. Each rank holds one
 /// contiguous part of that order. Without weights, the numbers of particles on the ranks differ by
 /// at most one. A key has up to 63 bits in 3-D and 62 in 2-D. Its cells divide the periodic box, or
-/// the extent of the particles. If nearly all particles are in a tiny part of that, cells divide this
-/// part, and the other particles share the outermost cells. Searches hold the particles of a finest
-/// cell against each other: two clumps of equal size, 10^8 times as far apart as they are wide, take
+/// the extent of the particles. If nearly all particles are in a tiny part of that, cells divide
+/// this part, and the other particles share the outermost cells. Searches hold the particles of a
+/// finest cell against each other: two clumps that are 10^8 times as far apart as they are wide take
 /// long.
 ///
 ///   const Domain<float> domain(context, particles, box);

@@ -1,5 +1,5 @@
-/// A few particles far from all others, or a box that is nearly empty: the domain's cells lie around
-/// most particles, and searches look at no more than they would without the few.
+/// A few particles far from all others, or a box that is nearly empty: the domain's cells lie
+/// around most particles, and searches look at no more than they would without the few.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
