@@ -1,4 +1,4 @@
-/// Arithmetic that host and device spell differently, bisection, atomic operations, and Morton keys.
+/// Arithmetic that host and device spell differently, bisection, atomic operations, Morton keys.
 #pragma once
 
 #include <cmath>

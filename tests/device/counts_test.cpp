@@ -34,7 +34,7 @@ using Budgets = std::map<std::string, Budget>;
 /// Waits are for what the host has to know: where positions lie, with a sample of them (12 KiB),
 /// how many leaves and nodes there are, and that the results are there; of a catalogue of a domain
 /// what is wrong with masses, types and labels, how many groups there are, their lengths and
-/// labels, and the table. Its bytes are those of the table. To sort 64 neighbours takes 80 shuffles.
+/// labels, and the table. Its bytes are those of the table. Sorting 64 of them takes 80 shuffles.
 const Budgets budgets = {{"fof", {19, 3, 12400, 2.5, 9, 0.12}},
                          {"catalogue", {31, 4, 16384, 0.05, 0, 1}},
                          {"knn", {21, 3, 12416, 10, 5, 0.2}},

@@ -32,8 +32,8 @@ struct DomainState;
 /// at most one. A key has up to 63 bits in 3-D and 62 in 2-D. Its cells divide the periodic box, or
 /// the extent of the particles. If nearly all particles are in a tiny part of that, cells divide
 /// this part, and the other particles share the outermost cells. Searches hold the particles of a
-/// finest cell against each other: two clumps that are 10^8 times as far apart as they are wide take
-/// long.
+/// finest cell against each other. So two clumps that are 10^8 times as far apart as they are wide
+/// take long.
 ///
 ///   const Domain<float> domain(context, particles, box);
 ///   const FofResult groups = friends_of_friends(domain, {.linking_length = b});
