@@ -118,7 +118,7 @@ HWY_INLINE WordVec and_with(WordVec x, std::uint64_t mask) {
   return hn::And(x, hn::Set(Words64{}, mask));
 }
 
-/// spread_by_3() and spread_by_2() of kernels/particles.hpp.
+/// spread_by_3() and spread_by_2() of kernels/common/arithmetic.hpp.
 HWY_INLINE WordVec spread3(WordVec x) {
   x = and_with(hn::Or(x, hn::ShiftLeft<32>(x)), 0x001f00000000ffffU);
   x = and_with(hn::Or(x, hn::ShiftLeft<16>(x)), 0x001f0000ff0000ffU);

@@ -112,7 +112,7 @@ template <class Real>
 struct Examined {
   std::vector<SegmentTable<Real>> particles;
   std::vector<Extent> extents;
-  std::vector<Real> sample;  ///< of the first species
+  std::vector<Real> sample;  ///< of the only species that is no query points; or none
   Extent all;
 
   Examined(const Context& context, const std::vector<SpeciesInput<Real>>& inputs, const Box& box) {
@@ -126,6 +126,7 @@ struct Examined {
         extents.push_back(all);
         continue;
       }
+      if (!input.may_lie_outside) sample.clear();  // the others may be anywhere
       extents.push_back(examine_positions(context, view, bounds, input.of));
       all = around(all, extents.back());
     }

@@ -197,7 +197,7 @@ std::pair<Extent, std::vector<Real>> examine_and_sample(
     const Context& context, const kernels::ParticlesView<Real>& particles, const Box& box,
     const PositionsOf& of) {
   using Sample = kernels::PositionSample<Real>;
-  constexpr Index min_total = 16 * Sample::num;  // with fewer, cells are never too coarse
+  constexpr Index min_total = 16 * Sample::num;  // fewer may share a cell
   const GlobalRange range = global_range(context.comm, particles.num);
   if (range.total < min_total) return {examine_positions(context, particles, box, of), {}};
   const Exec& exec = context.exec;
@@ -232,6 +232,16 @@ double largest_coordinate(const Box& box, const Extent& extent) {
   return largest;
 }
 
+namespace {
+
+/// So many that 2^bits cells of this side, or of a smaller one, fill `side`.
+double wanted_bits(double side, double cell) {
+  if (side <= cell) return 0;
+  return cell > 0 ? std::ceil(std::log2(side / cell)) : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
 KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale) {
   KeyFrameChoice choice;
   kernels::KeyFrame& frame = choice.frame;
@@ -245,10 +255,9 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
     side =
         std::max(side, periodic ? box.length[axis] : (any ? extent.hi[axis] - extent.lo[axis] : 0));
   }
+  choice.cell = cell;
   const int max_bits = max_bits_per_axis(box.dimensions);
-  double bits = 0;
-  if (side > cell)
-    bits = cell > 0 ? std::ceil(std::log2(side / cell)) : std::numeric_limits<double>::infinity();
+  const double bits = wanted_bits(side, cell);
   frame.bits_per_axis = static_cast<int>(std::min<double>(bits, max_bits));
   frame.cells_per_length = side > 0 ? std::ldexp(1.0, frame.bits_per_axis) / side : 0;
   choice.fine_enough = bits <= max_bits && std::isfinite(frame.cells_per_length);
@@ -261,14 +270,15 @@ KeyFrameChoice around_most(const Communicator& comm, const std::vector<Real>& sa
   if (choice.fine_enough || sample.empty()) return choice;
   // So many sampled particles may lie beyond the cells, on each side of an axis.
   constexpr std::size_t num_beyond = 8;
-  // Cells become smaller by this factor, or stay: most particles still spread over 2^7 on an axis.
-  constexpr double min_gain = 1 << 14;
+  // The space becomes smaller by this factor on each axis, or stays: in 3-D most particles spread
+  // over 2^7 of its 2^21 cells on an axis then.
+  constexpr double min_gain = 1 << 12;
   // On each side, times the width of what is sampled: the sample knows it roughly.
   constexpr double margin = 1.5;
   // Each number is one rank's, and 0 on the others: the sums of their bits are the numbers.
-  std::vector<Index> bits;
-  for (const Real x : sample) bits.push_back(std::bit_cast<Index>(double{x}));
-  comm.sum_in_place(bits);
+  std::vector<Index> words;
+  for (const Real x : sample) words.push_back(std::bit_cast<Index>(double{x}));
+  comm.sum_in_place(words);
   kernels::KeyFrame& frame = choice.frame;
   Vec3d middle;
   double width = 0;
@@ -276,16 +286,19 @@ KeyFrameChoice around_most(const Communicator& comm, const std::vector<Real>& sa
   for (int axis = 0; axis < frame.box.dimensions; ++axis) {
     std::vector<double> sorted;
     for (std::size_t s = 0; s < num; ++s)
-      sorted.push_back(std::bit_cast<double>(bits[static_cast<std::size_t>(axis) * num + s]));
+      sorted.push_back(std::bit_cast<double>(words[static_cast<std::size_t>(axis) * num + s]));
     std::sort(sorted.begin(), sorted.end());
     const double lo = sorted[num_beyond], hi = sorted[num - 1 - num_beyond];
     middle[axis] = lo + (hi - lo) / 2;
     width = std::max(width, hi - lo);
   }
   const double side = (1 + 2 * margin) * width;
-  const double cells_per_length = std::ldexp(1.0, frame.bits_per_axis) / side;
-  const bool pays = cells_per_length >= min_gain * frame.cells_per_length;
-  if (!pays || !std::isfinite(cells_per_length)) return choice;
+  const double former_side = std::ldexp(1.0, frame.bits_per_axis) / frame.cells_per_length;
+  const int bits =
+      static_cast<int>(std::min<double>(wanted_bits(side, choice.cell), frame.bits_per_axis));
+  const double cells_per_length = std::ldexp(1.0, bits) / side;
+  if (!(side * min_gain <= former_side) || !std::isfinite(cells_per_length)) return choice;
+  frame.bits_per_axis = bits;
   frame.cells_per_length = cells_per_length;
   for (int axis = 0; axis < frame.box.dimensions; ++axis)
     frame.corner[axis] = middle[axis] - side / 2;

@@ -66,12 +66,13 @@ double largest_coordinate(const Box& box, const Extent& extent);
 struct KeyFrameChoice {
   kernels::KeyFrame frame;
   bool fine_enough = false;
+  double cell = 0;
 };
 KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale);
 
 /// Where cells as fine as keys allow are too coarse, because nearly all particles are in a tiny
-/// part of the space that they divide: the same number of cells around those particles. The few
-/// others share the outermost cells. `sample` is that of examine_and_sample(). Collective.
+/// part of the space that they divide: cells around those particles. The few others share the
+/// outermost cells. `sample` is that of examine_and_sample(). Collective.
 template <class Real>
 KeyFrameChoice around_most(const Communicator& comm, const std::vector<Real>& sample,
                            KeyFrameChoice choice);

@@ -318,8 +318,8 @@ void FftPlan<T>::use_workspace(Span<std::byte> workspace) {
   const auto* cuda = std::get_if<Cuda>(&context_->exec);
   if (cuda != nullptr && !workspace.empty()) {  // of cuFFT, and of messages between devices
     validate(kernels::owner_of(*cuda, workspace.data()) == kernels::MemoryOwner::device,
-             "the workspace of a Fourier transform is page-locked or managed memory (must be "
-             "memory of CUDA device {} alone, as cudaMalloc gives it)",
+             "the workspace of a Fourier transform must be memory of CUDA device {} alone, as "
+             "cudaMalloc gives it (not page-locked or managed memory)",
              cuda->device);
   }
   workspace_ = workspace;

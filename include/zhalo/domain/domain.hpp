@@ -30,10 +30,11 @@ struct DomainState;
 /// The particles of all ranks, sorted by Morton key and then by global index. Each rank holds one
 /// contiguous part of that order. Without weights, the numbers of particles on the ranks differ by
 /// at most one. A key has up to 63 bits in 3-D and 62 in 2-D. Its cells divide the periodic box, or
-/// the extent of the particles. If nearly all particles are in a tiny part of that, cells divide
-/// this part, and the other particles share the outermost cells. Searches hold the particles of a
-/// finest cell against each other. So two clumps that are 10^8 times as far apart as they are wide
-/// take long.
+/// the extent of the particles. If nearly all of 16384 particles or more are in a tiny part of it,
+/// cells divide this part, and the other particles share the outermost cells. This is so for a
+/// single species, and where the part does not lie across a periodic edge. Searches hold the
+/// particles of a finest cell against each other. So two clumps that are 10^6 times as far apart as
+/// they are wide take long.
 ///
 ///   const Domain<float> domain(context, particles, box);
 ///   const FofResult groups = friends_of_friends(domain, {.linking_length = b});

@@ -28,10 +28,11 @@ struct RandomFieldOptions {
 /// This adds the factor exp(i k.h / 2), where h are the sides of a cell.
 ///
 /// Equal bit for bit on the host and on a device, whatever their mathematical libraries: the
-/// functions that make a mode are zhalo's own. Not collective. InputError for a box without
-/// lengths, for 2^32 cells or more along an axis, and for a spectrum that is too large for T at the
-/// smallest or largest k of the grid, as it may be beyond its table. OutOfMemory or DeviceError may
-/// be thrown on one rank only: if other ranks go on, run it in Communicator::together.
+/// functions that make a mode are zhalo's own. Not collective. On a device the work is queued.
+/// InputError for a box without lengths, for 2^32 cells or more along an axis, and for a spectrum
+/// that is too large for T at the smallest or largest k of the grid, as it may be beyond its table.
+/// OutOfMemory or DeviceError may be thrown on one rank only: if other ranks go on, run it in
+/// Communicator::together.
 template <class T>
 Modes<T> random_modes(const Context& context, const Decomposition& decomposition,
                       const LinearPower& power, const RandomFieldOptions& options = {});

@@ -215,10 +215,9 @@ TEST_CASE("nccl: a transform has no page-locked workspace") {
   Fft<double> fft(context, Decomposition(grid, context.comm.size(), {}), {});
   Buffer<std::byte> workspace(page_locked(context.exec), fft.workspace_bytes(), "test");
   CHECK_THROWS_WITH(fft.use_workspace(workspace.span()),
-                    "the workspace of a Fourier transform is page-locked or managed memory (must "
-                    "be memory of CUDA device " +
+                    "the workspace of a Fourier transform must be memory of CUDA device " +
                         std::to_string(std::get<Cuda>(context.exec).device) +
-                        " alone, as cudaMalloc gives it)");
+                        " alone, as cudaMalloc gives it (not page-locked or managed memory)");
 }
 
 TEST_CASE("nccl: an observer that stops the agreement behind an exchange") {
