@@ -18,7 +18,7 @@ struct OpenSpace {
     return Lanes::max(blo - ahi, alo - bhi);
   }
   /// The largest distance of points in them.
-  ZHALO_LANES_INLINE ZHALO_HD Lane span(int, Lane alo, Lane ahi, Lane blo, Lane bhi, Lane) const {
+  ZHALO_LANES_INLINE ZHALO_HD Lane span(int, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
     return Lanes::max(ahi - blo, bhi - alo);
   }
 };
@@ -41,9 +41,8 @@ struct PeriodicSpace {
     const Lane direct = Lanes::max(blo - ahi, alo - bhi);
     return Lanes::min(direct, period[axis] - (Lanes::max(ahi, bhi) - Lanes::min(alo, blo)));
   }
-  ZHALO_LANES_INLINE ZHALO_HD Lane span(int axis, Lane alo, Lane ahi, Lane blo, Lane bhi,
-                                        Lane zero) const {
-    const Lane apart = Lanes::max(Lanes::max(blo - ahi, alo - bhi), zero);
+  ZHALO_LANES_INLINE ZHALO_HD Lane span(int axis, Lane alo, Lane ahi, Lane blo, Lane bhi) const {
+    const Lane apart = Lanes::max(blo - ahi, alo - bhi);  // negative where they overlap
     return Lanes::min(Lanes::max(ahi - blo, bhi - alo), period[axis] - apart);
   }
 
@@ -89,10 +88,10 @@ struct TreeLanes {
   /// No less, in the same way, than that of any two points in them.
   template <class Metric>
   ZHALO_LANES_INLINE ZHALO_HD static Lane span2(const Metric& metric, const Corners<Lanes>& a,
-                                                const Corners<Lanes>& b, Lane zero) {
-    const Lane x = metric.span(0, a.lo[0], a.hi[0], b.lo[0], b.hi[0], zero);
-    const Lane y = metric.span(1, a.lo[1], a.hi[1], b.lo[1], b.hi[1], zero);
-    const Lane z = metric.span(2, a.lo[2], a.hi[2], b.lo[2], b.hi[2], zero);
+                                                const Corners<Lanes>& b) {
+    const Lane x = metric.span(0, a.lo[0], a.hi[0], b.lo[0], b.hi[0]);
+    const Lane y = metric.span(1, a.lo[1], a.hi[1], b.lo[1], b.hi[1]);
+    const Lane z = metric.span(2, a.lo[2], a.hi[2], b.lo[2], b.hi[2]);
     return Lanes::fma(z, z, Lanes::fma(y, y, x * x));
   }
 

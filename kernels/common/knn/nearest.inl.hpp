@@ -41,7 +41,7 @@ struct FindWithin : NeighbourWalk<Lanes, WithinRows<typename Lanes::real>, FindW
                                        const LeafAndNodes& pair, std::uint64_t near,
                                        Walk& walk) const {
     if (near == 0 || rows.offset != nullptr) return near;
-    const Lane r2 = this->span2(metric, pair.leaf, pair.nodes, lanes.broadcast(0));
+    const Lane r2 = this->span2(metric, pair.leaf, pair.nodes);
     std::uint64_t whole = near & lanes.ballot(r2 <= lanes.broadcast(search.reach2));
     near &= ~whole;
     Index num_leaves = 1;  // of a node

@@ -87,24 +87,32 @@ TEST_CASE("neighbours within a radius are those of brute force", "[knn]") {
   }
 }
 
+namespace {
+
+template <class Real>
+void check_counts(const PointSet<Real>& points, const Wanted& wanted) {
+  const Context context = context_of(1);
+  std::vector<Index> counts;
+  for (const auto& row : brute_table(points, wanted)) counts.push_back(std::ssize(row));
+  const WithinOptions options{
+      .radius = wanted.max_radius, .include_self = wanted.include_self, .leaf_size = 4};
+  INFO("radius " << wanted.max_radius);
+  CHECK(to_host(context.exec, count_within(context, particles_of(points), points.box, options)) ==
+        counts);
+}
+
+}  // namespace
+
 // Of many neighbours most are in nodes that lie within the radius as a whole.
 TEMPLATE_TEST_CASE("many neighbours within a radius are counted", "[knn]", float, double) {
-  const Context context = context_of(1);
   for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::few_places}) {
-    for (const bool is_periodic : {true, false}) {
-      PointSet<TestType> points{{}, is_periodic ? Box::periodic_cube(1) : Box::unbounded(), 0.3};
+    for (const Box& box : {Box::periodic_cube(1), Box::unbounded()}) {
+      PointSet<TestType> points{{}, box, 0.3};
       Random random(17);
       fill(points, random, shape, 500);
       for (const double radius : {0.1, 0.3, 0.49}) {
-        for (const bool include_self : {true, false}) {
-          std::vector<Index> counts;
-          const Wanted wanted{.k = 0, .include_self = include_self, .max_radius = radius};
-          for (const auto& row : brute_table(points, wanted)) counts.push_back(std::ssize(row));
-          const WithinOptions options{
-              .radius = radius, .include_self = include_self, .leaf_size = 4};
-          CHECK(to_host(context.exec, count_within(context, particles_of(points), points.box,
-                                                   options)) == counts);
-        }
+        check_counts(points, {.k = 0, .include_self = true, .max_radius = radius});
+        check_counts(points, {.k = 0, .include_self = false, .max_radius = radius});
       }
     }
   }
