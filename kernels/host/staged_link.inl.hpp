@@ -83,8 +83,10 @@ struct StagedLink : FindNearLeaves<Lanes, StagedScratch<Lanes>> {
   bool one_thread = false;
 
   void operator()(const Lanes& lanes, Index item, Scratch& s) const {
-    this->walk_from(lanes, item, s,
-                    [&](const auto& metric, Walk& walk) { link_near(lanes, metric, walk); });
+    this->walk_from(lanes, item, s, [&](const auto& metric, Walk& walk) {
+      if (fof.own_leaves_walk && fof.walk_level == 1) drop_linked_clumps(walk);
+      link_near(lanes, metric, walk);
+    });
   }
 
  private:
@@ -102,6 +104,35 @@ struct StagedLink : FindNearLeaves<Lanes, StagedScratch<Lanes>> {
       }
     }
     link_nodes(lanes, metric, walk, {wrapped, end - wrapped});
+  }
+
+  /// All leaves of a node that is a clump are in one set at the end. So two such nodes need no more
+  /// than one set, and without this many leaves within the linking length would cost a look at each
+  /// pair.
+  void drop_linked_clumps(Walk& walk) const {
+    const auto walking = static_cast<LocalIndex>(walk.item);
+    if (!is_node_clump(walking)) return;
+    const LocalIndex set = set_of_node(walking);
+    LocalIndex* const nodes = walk.scratch.nodes;
+    const auto* const end = std::remove_if(nodes, nodes + walk.num_nodes, [&](LocalIndex node) {
+      return node != walking && is_node_clump(node) && set_of_node(node) == set;
+    });
+    walk.num_nodes = static_cast<int>(end - nodes);
+  }
+
+  /// Of a node of level 1.
+  bool is_node_clump(LocalIndex node) const {
+    const Index at = fof.tree.level_first[1] + Index{node};
+    Real lo[3], hi[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      lo[axis] = fof.tree.boxes.lo[axis][at];
+      hi[axis] = fof.tree.boxes.hi[axis][at];
+    }
+    return this->is_clump(lo, hi);
+  }
+  /// Of its first particle.
+  LocalIndex set_of_node(LocalIndex node) const {
+    return fof.sets.find(fof.first_in_sets + fof.tree.leaf_begin[Index{node} * fof.tree.fanout]);
   }
 
   /// Whether points of the walking leaves may have friends in images of a node of level 1.

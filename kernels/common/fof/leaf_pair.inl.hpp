@@ -49,6 +49,14 @@ struct FofLanes : TreeLanes<Lanes> {
     return spans;
   }
 
+  /// Any two points of the box are friends.
+  ZHALO_HD bool is_clump(const Real (&lo)[3], const Real (&hi)[3]) const {
+    const Real x = hi[0] - lo[0];
+    const Real y = hi[1] - lo[1];
+    const Real z = hi[2] - lo[2];
+    return fused(z, z, fused(y, y, x * x)) <= fof.open.within2;
+  }
+
   /// Those of `lanes` whose pair, at squared distance r2, are friends. Inside the error band
   /// decide(lane) says it, in double.
   template <class Metric, class Decide>
@@ -90,7 +98,7 @@ struct LinkInside : FofLanes<Lanes> {
       hi[axis] = fof.tree.boxes.hi[axis][leaf];
     }
     bool connected = true;
-    if (is_clump(lo, hi) || num > max_leaf_size) {
+    if (this->is_clump(lo, hi) || num > max_leaf_size) {
       const LocalIndex first = fof.first_in_sets + begin;
       lanes.for_each_lane(num, [&](Index i) { fof.sets.parent[first + i] = first; });
     } else if (this->spans_edges(lo, hi)) {
@@ -99,15 +107,6 @@ struct LinkInside : FofLanes<Lanes> {
       connected = link(OpenMetric<Lanes>(lanes, fof), begin, num);
     }
     lanes.one([&] { fof.connected[leaf] = connected ? 1 : 0; });
-  }
-
- private:
-  /// Any two points of the box are friends.
-  ZHALO_HD bool is_clump(const Real (&lo)[3], const Real (&hi)[3]) const {
-    const Real x = hi[0] - lo[0];
-    const Real y = hi[1] - lo[1];
-    const Real z = hi[2] - lo[2];
-    return fused(z, z, fused(y, y, x * x)) <= fof.open.within2;
   }
 };
 
