@@ -264,6 +264,26 @@ KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cel
   return choice;
 }
 
+namespace {
+
+/// The sample of all ranks: coordinates of each axis, ascending. Collective.
+template <class Real>
+std::vector<double> sorted_sample(const Communicator& comm, const std::vector<Real>& own) {
+  // Each number is one rank's, and 0 on the others: the sums of their bits are the numbers.
+  std::vector<Index> words(own.size());
+  std::transform(own.begin(), own.end(), words.begin(),
+                 [](Real x) { return std::bit_cast<Index>(double{x}); });
+  comm.sum_in_place(words);
+  std::vector<double> sample(words.size());
+  std::transform(words.begin(), words.end(), sample.begin(),
+                 [](Index word) { return std::bit_cast<double>(word); });
+  constexpr auto num = static_cast<std::ptrdiff_t>(kernels::PositionSample<Real>::num);
+  for (auto axis = sample.begin(); axis != sample.end(); axis += num) std::sort(axis, axis + num);
+  return sample;
+}
+
+}  // namespace
+
 template <class Real>
 KeyFrameChoice around_most(const Communicator& comm, const std::vector<Real>& sample,
                            KeyFrameChoice choice) {
@@ -275,20 +295,14 @@ KeyFrameChoice around_most(const Communicator& comm, const std::vector<Real>& sa
   constexpr double min_gain = 1 << 12;
   // On each side, times the width of what is sampled: the sample knows it roughly.
   constexpr double margin = 1.5;
-  // Each number is one rank's, and 0 on the others: the sums of their bits are the numbers.
-  std::vector<Index> words;
-  for (const Real x : sample) words.push_back(std::bit_cast<Index>(double{x}));
-  comm.sum_in_place(words);
+  const std::vector<double> sorted = sorted_sample(comm, sample);
+  constexpr std::size_t num = kernels::PositionSample<Real>::num;
   kernels::KeyFrame& frame = choice.frame;
   Vec3d middle;
   double width = 0;
-  constexpr std::size_t num = kernels::PositionSample<Real>::num;
   for (int axis = 0; axis < frame.box.dimensions; ++axis) {
-    std::vector<double> sorted;
-    for (std::size_t s = 0; s < num; ++s)
-      sorted.push_back(std::bit_cast<double>(words[static_cast<std::size_t>(axis) * num + s]));
-    std::sort(sorted.begin(), sorted.end());
-    const double lo = sorted[num_beyond], hi = sorted[num - 1 - num_beyond];
+    const std::size_t first = static_cast<std::size_t>(axis) * num;
+    const double lo = sorted[first + num_beyond], hi = sorted[first + num - 1 - num_beyond];
     middle[axis] = lo + (hi - lo) / 2;
     width = std::max(width, hi - lo);
   }
