@@ -281,8 +281,10 @@ Particles<Real> Domain<Real>::particles(int species) const {
 template <class Real>
 Span<const Index> Domain<Real>::global_index(int species) const {
   const DomainSpecies<Real>& of = species_of(*state_, species);
-  ensure_global_index(*state_, species);
-  synchronise(state_->context.exec);
+  if (of.particles.global_index.size() != of.particles.num()) {  // on one rank
+    ensure_global_index(*state_, species);
+    synchronise(state_->context.exec);
+  }
   return of.particles.global_index.span();
 }
 
