@@ -66,7 +66,7 @@ double largest_coordinate(const Box& box, const Extent& extent);
 struct KeyFrameChoice {
   kernels::KeyFrame frame;
   bool fine_enough = false;
-  double cell = 0;
+  double cell = 0;  ///< the side that was asked for
 };
 KeyFrameChoice choose_key_frame(const Box& box, const Extent& extent, double cell, double scale);
 

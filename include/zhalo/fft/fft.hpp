@@ -125,9 +125,9 @@ class Fft {
   Index workspace_bytes() const;
   /// Gives memory of the caller to the plan. It is memory of the context's Exec, aligned to 64
   /// bytes, and on a device neither page-locked nor managed. An empty span: the plan uses the
-  /// context's memory again. Ranks may differ in this.
-  /// InputError if it is smaller than workspace_bytes(). If the first call with two arrays finds
-  /// too little memory for ranks to share, it needs a larger workspace; its error says how much.
+  /// context's memory again. Ranks may differ in this. InputError if it is other memory, or smaller
+  /// than workspace_bytes(). If the first call with two arrays finds too little memory for ranks to
+  /// share, it needs a larger workspace; its error says how much.
   void use_workspace(Span<std::byte> workspace);
 
   /// Transforms cells to modes; `cells` is not changed. Collective. InputError unless the sizes are

@@ -65,8 +65,9 @@ struct Workspace {
   bool is_question(std::size_t needed) const;
 };
 
-/// How the answer ends: to find out how much is needed, CUB may load a kernel.
-cudaError_t answer_question();
+/// CUB may load a kernel, when it is asked how much it needs and when it runs. It takes an error
+/// that was there before for its own.
+cudaError_t load_algorithm();
 
 /// In which order an algorithm combines parts, where any order must do: see settings.hpp.
 std::vector<std::size_t> order_of_parts(std::size_t num_parts);

@@ -108,9 +108,7 @@ cudaError_t queue_algorithm(const AlgorithmRequest& request,
   const OperationScope scope(request.name);
   if (count_and_fail(Event::launch)) return result(cudaErrorLaunchFailure);
   if (request.name.starts_with("cub::")) {
-    // As with a kernel; and CUB takes an error that was there before for its own.
-    if (count_and_fail(Event::load)) return result(cudaErrorMemoryAllocation);
-    if (last_result() != cudaSuccess) return last_result();
+    if (const cudaError_t error = load_algorithm(); error != cudaSuccess) return error;
   }
   check_arguments(arguments);
   enqueue(current_device(), request.stream, {std::string(request.name), request.run});
@@ -127,7 +125,7 @@ bool Workspace::is_question(std::size_t needed) const {
   return false;
 }
 
-cudaError_t answer_question() {
+cudaError_t load_algorithm() {
   return count_and_fail(Event::load) ? result(cudaErrorMemoryAllocation) : last_result();
 }
 

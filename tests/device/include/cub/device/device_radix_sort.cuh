@@ -26,7 +26,7 @@ struct DeviceRadixSort {
     constexpr int digit_bits = 8;
     const auto needed = static_cast<std::size_t>(num) + 256;
     if (zhalo::emulated::Workspace{room, bytes}.is_question(needed))
-      return zhalo::emulated::answer_question();
+      return zhalo::emulated::load_algorithm();
     const Pairs<Key, Value> from{keys.Current(), values.Current()};
     const Pairs<Key, Value> spare{keys.Alternate(), values.Alternate()};
     const int num_passes = (end_bit - begin_bit + digit_bits - 1) / digit_bits;

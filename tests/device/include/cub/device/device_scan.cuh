@@ -12,7 +12,7 @@ struct DeviceScan {
                                   cudaStream_t stream) {
     const auto needed = static_cast<std::size_t>(num) / 128 + 512;
     if (zhalo::emulated::Workspace{room, bytes}.is_question(needed))
-      return zhalo::emulated::answer_question();
+      return zhalo::emulated::load_algorithm();
     const auto run = [=] {
       T sum{};
       for (Num i = 0; i < num; ++i) {
