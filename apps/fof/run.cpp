@@ -281,6 +281,11 @@ Result result_of(const Communicator& comm, const Catalogue& catalogue) {
   return result;
 }
 
+/// Attached particles look for their nearest linked one, also among many within a linking length.
+double min_length_of(const Plan& plan) {
+  return plan.num_attachable > 0 ? 0 : plan.linking.length;
+}
+
 template <class Real>
 Result find_groups_of(const Context& context, const io::Snapshot& snapshot, const Plan& plan,
                       io::StagedFiles& files) {
@@ -292,7 +297,7 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   }
   const Index sent_before = context.comm.bytes_sent();
   const Species<Real> species(loaded, plan);
-  Domain<Real> domain(context, species.positions(), plan.box, {.min_length = plan.linking.length});
+  Domain<Real> domain(context, species.positions(), plan.box, {.min_length = min_length_of(plan)});
   loaded.real_columns.clear();
   app::check_wrapped({plan.num_particles(), domain.num_wrapped()}, plan.box, plan.wrap_all);
   Grouped grouped = link_and_attach(domain, plan);
