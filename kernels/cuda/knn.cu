@@ -111,12 +111,12 @@ struct SelectNearest : NeighbourWalk<WarpLanes<Real>, BestRows<Real>, SelectNear
             search.leave_out_self ? index : no_index};
   }
 
-  /// Enough of the window's particles lie within the bound, and not many more. Without images:
-  /// those are nearer yet.
+  /// Enough of the window's particles lie within the bound, and not many more.
   __device__ void bound_query(const Lanes& lanes, const Walk& walk, int i) const {
     Query query = query_of(walk, i);
+    const PeriodicSpace<Lanes> space(lanes, search.period);
     const ParticleWindow window = this->window_around(
-        lanes, walk, walk.begin + static_cast<LocalIndex>(i), num_in_window * Lanes::size);
+        lanes, space, walk, walk.begin + static_cast<LocalIndex>(i), num_in_window * Lanes::size);
     const int needed = static_cast<int>(rows.k) + (search.leave_out_self ? 1 : 0);
     if (window.size >= needed) {
       Real r2[num_in_window];
@@ -126,7 +126,7 @@ struct SelectNearest : NeighbourWalk<WarpLanes<Real>, BestRows<Real>, SelectNear
         Real x[3];
         this->load_some(lanes, search.tree, window.begin + static_cast<LocalIndex>(u * Lanes::size),
                         left, x);
-        r2[u] = Lanes::own() < left ? this->distance2(OpenSpace<Lanes>{}, query.x, x) : infinity;
+        r2[u] = Lanes::own() < left ? this->distance2(space, query.x, x) : infinity;
       }
       const LimitSearch<Real, num_in_window> limits{lanes, r2};
       const Real bound2 = limits.between(needed, needed + needed / 16, limits.largest()).value;

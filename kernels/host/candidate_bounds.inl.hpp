@@ -121,19 +121,21 @@ struct CandidateBounds
 
  protected:
   /// Particles around the queries in Z-order are dealt out to groups. Within the max_k-th smallest
-  /// of the distances to the nearest one of each group lie as many. Without images: those are
-  /// nearer yet. Here a query is in each lane.
-  void bound_queries(const Lanes& lanes, const Walk& walk, int first) const {
+  /// of the distances to the nearest one of each group lie as many. Here a query is in each lane.
+  template <class Metric>
+  void bound_queries(const Lanes& lanes, const Metric& metric, const Walk& walk, int first) const {
     const int num = std::min(walk.num - first, Lanes::size);
     const LocalIndex begin = walk.begin + static_cast<LocalIndex>(first);
-    const auto window =
-        this->window_around(lanes, walk, begin + static_cast<LocalIndex>(num / 2), window_size);
-    Lane x[3];
-    this->load_particles(lanes, search.queries, begin, x);
+    Window window{
+        this->window_around(lanes, metric, walk, begin + static_cast<LocalIndex>(num / 2),
+                            window_size),
+        begin,
+        {}};
+    this->load_particles(lanes, search.queries, begin, window.queries);
     Vector nearest[std::size_t{groups}];
     ZHALO_UNROLL
     for (int group = 0; group < groups; group += dealt_together)
-      find_nearest_of(lanes, x, {window, begin}, group, nearest + group);
+      find_nearest_of(lanes, metric, window, group, nearest + group);
     sort_lanes<0, groups>(nearest);
     const Lane bound2 =
         Lanes::min({nearest[max_k - 1]}, lanes.broadcast(std::min(search.reach2, largest)));
@@ -161,10 +163,12 @@ struct CandidateBounds
 
   struct Window : Base::ParticleWindow {
     LocalIndex first_query;
+    Lane queries[3];
   };
 
   /// Of the groups from `group` on.
-  ZHALO_LANES_INLINE void find_nearest_of(const Lanes& lanes, const Lane (&x)[3],
+  template <class Metric>
+  ZHALO_LANES_INLINE void find_nearest_of(const Lanes& lanes, const Metric& metric,
                                           const Window& window, int group, Vector* nearest) const {
     Lane min2[std::size_t{dealt_together}];
     for (Lane& min : min2) min = lanes.broadcast(infinity);
@@ -172,7 +176,7 @@ struct CandidateBounds
       ZHALO_UNROLL
       for (int u = 0; u < dealt_together; ++u) {
         if (j + u >= window.size) continue;
-        min2[u] = Lanes::min(min2[u], window_distance2(lanes, x, window, j + u));
+        min2[u] = Lanes::min(min2[u], window_distance2(lanes, metric, window, j + u));
       }
     }
     ZHALO_UNROLL
@@ -180,12 +184,13 @@ struct CandidateBounds
   }
 
   /// To the j-th particle of a window; infinite from the query itself, if it is left out.
-  ZHALO_LANES_INLINE Lane window_distance2(const Lanes& lanes, const Lane (&x)[3],
+  template <class Metric>
+  ZHALO_LANES_INLINE Lane window_distance2(const Lanes& lanes, const Metric& metric,
                                            const Window& window, int j) const {
     const LocalIndex particle = window.begin + static_cast<LocalIndex>(j);
     Lane other[3];
     this->broadcast_particle(lanes, search.tree, particle, other);
-    const Lane r2 = squared_distance(OpenSpace<Lanes>{}, x, other);
+    const Lane r2 = squared_distance(metric, window.queries, other);
     const LocalIndex lane = particle - window.first_query;
     if (!search.leave_out_self || lane >= static_cast<LocalIndex>(Lanes::size)) return r2;
     return lanes.select(std::uint64_t{1} << lane, lanes.broadcast(infinity), r2);

@@ -26,9 +26,11 @@ struct FindAmongCandidates : CandidateBounds<Lanes, max_k, FindAmongCandidates<L
   void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0) return;
-    for (int first = 0; first < walk.num; first += Lanes::size)
-      this->bound_queries(lanes, walk, first);
-    refine(walk);
+    this->find_bounds(lanes, walk, [&](const auto& metric) {
+      for (int first = 0; first < walk.num; first += Lanes::size)
+        this->bound_queries(lanes, metric, walk, first);
+      refine(walk);
+    });
     this->start(lanes, walk);
   }
 

@@ -81,3 +81,11 @@
 #else
 #define ZHALO_LANES_INLINE [[gnu::always_inline]]
 #endif
+
+/// Before functions that are seldom called. Compiled apart, they leave compilers more room to
+/// inline the others.
+#if defined(__CUDACC__)
+#define ZHALO_LANES_APART
+#else
+#define ZHALO_LANES_APART [[gnu::noinline]]
+#endif

@@ -30,9 +30,12 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0) return;
-    for (int first = 0; first < walk.num; first += Lanes::size) bound_queries(lanes, walk, first);
-    lanes.sync();
-    refine(walk);
+    this->find_bounds(lanes, walk, [&](const auto& metric) {
+      for (int first = 0; first < walk.num; first += Lanes::size)
+        bound_queries(lanes, metric, walk, first);
+      lanes.sync();
+      refine(walk);
+    });
     this->start(lanes, walk);
   }
 
@@ -128,13 +131,15 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   }
 
   /// Each of max_k particles is the nearest of its part of the window: within the distance of the
-  /// k-th of them lie k. Without images: those are nearer yet.
-  ZHALO_HD void bound_queries(const Lanes& lanes, const Walk& walk, int first) const {
+  /// k-th of them lie k.
+  template <class Metric>
+  ZHALO_HD void bound_queries(const Lanes& lanes, const Metric& metric, const Walk& walk,
+                              int first) const {
     const Queries queries = queries_of(lanes, walk, first);
     const int num = walk.num - first;
     const auto middle = static_cast<LocalIndex>(num < Lanes::size ? num / 2 : Lanes::size / 2);
     const auto window =
-        this->window_around(lanes, walk, queries.first + middle, Scratch::max_particles);
+        this->window_around(lanes, metric, walk, queries.first + middle, Scratch::max_particles);
     const Particles around = particles_of(
         lanes, {window.begin, window.begin + static_cast<LocalIndex>(window.size)}, walk.scratch);
     Lane nearest[std::size_t{max_k}];
@@ -146,7 +151,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
       ZHALO_UNROLL
       for (int u = 0; u < max_k; ++u) {
         const bool is_there = copies || j + u < window.size;
-        r2[u] = is_there ? distance2_to(lanes, OpenSpace<Lanes>{}, queries, around,
+        r2[u] = is_there ? distance2_to(lanes, metric, queries, around,
                                         particle + static_cast<LocalIndex>(u))
                          : lanes.broadcast(infinity);
       }

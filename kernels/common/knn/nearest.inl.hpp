@@ -205,7 +205,8 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
 
   ZHALO_HD Window window_of(const Lanes& lanes, const Walk& walk, LocalIndex query) const {
     const auto needed = static_cast<int>(rows.k) + (search.leave_out_self ? 1 : 0);
-    return {this->window_around(lanes, walk, query, needed + needed / 4 + 64), needed};
+    const PeriodicSpace<Lanes> space(lanes, search.period);
+    return {this->window_around(lanes, space, walk, query, needed + needed / 4 + 64), needed};
   }
 
   ZHALO_HD bool has_tied(const Walk& walk) const {
@@ -241,7 +242,6 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
   }
 
   /// A squared distance within which enough of the window's particles lie, and not many more.
-  /// Without images: those are nearer yet.
   ZHALO_HD Real bound_from(const Lanes& lanes, const Walk& walk, LocalIndex query,
                            const Window& window) const {
     const Distances distances{walk.scratch, window, query};
@@ -272,7 +272,7 @@ struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNe
       other[axis] =
           lanes.load_or(search.tree.pos.axis[axis] + d.window.begin + j, d.window.size - j, at);
     }
-    return this->distance2(OpenSpace<Lanes>{}, x, other);
+    return this->distance2(PeriodicSpace<Lanes>(lanes, search.period), x, other);
   }
 
   /// Particles of the window within a squared distance.

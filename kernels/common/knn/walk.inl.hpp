@@ -288,9 +288,11 @@ struct NeighbourWalk : TreeLanes<Lanes> {
 
   /// Those in the leaf itself or, where the queries are no particles, in the leaf of the tree that
   /// is nearest to the query; and as many around them as are wanted.
-  ZHALO_HD ParticleWindow window_around(const Lanes& lanes, const Walk& walk, LocalIndex query,
-                                        Index wanted) const {
-    const Index leaf = search.queries_are_particles ? walk.leaf : nearest_leaf(lanes, query);
+  template <class Metric>
+  ZHALO_HD ParticleWindow window_around(const Lanes& lanes, const Metric& metric, const Walk& walk,
+                                        LocalIndex query, Index wanted) const {
+    const Index leaf =
+        search.queries_are_particles ? walk.leaf : nearest_leaf(lanes, metric, query);
     const Index begin = search.tree.leaf_begin[leaf];
     const Index end = search.tree.leaf_end[leaf];
     const Index size = end - begin > wanted ? end - begin : wanted;
@@ -302,27 +304,51 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     return {static_cast<LocalIndex>(first), static_cast<int>(last - first)};
   }
 
+  /// Calls bound(metric), which finds first bounds and the walk's reach. Queries that are particles
+  /// have enough others around them; images are nearer yet. All that is near other queries may lie
+  /// across an edge.
+  template <class Bound>
+  ZHALO_HD void find_bounds(const Lanes& lanes, const Walk& walk, const Bound& bound) const {
+    bound(OpenSpace<Lanes>{});
+    if (!search.queries_are_particles && crosses_edge(walk)) find_periodic_bounds(lanes, bound);
+  }
+  template <class Bound>
+  ZHALO_LANES_APART ZHALO_HD void find_periodic_bounds(const Lanes& lanes,
+                                                       const Bound& bound) const {
+    bound(PeriodicSpace<Lanes>(lanes, search.period));
+  }
+
   /// To the nearest point of a box, squared. Boxes overlap: of those around the query the one
   /// counts whose particles are all near, which the furthest point of the box tells. Devices do not
   /// ask that: it takes registers.
-  ZHALO_HD static Lane distance2_for_descent(const Lanes& lanes, const Corners<Lanes>& box,
-                                             const Lane (&x)[3]) {
+  template <class Metric>
+  ZHALO_HD static Lane distance2_for_descent(const Lanes& lanes, const Metric& metric,
+                                             const Corners<Lanes>& box, const Lane (&x)[3]) {
     const Corners<Lanes> point{{x[0], x[1], x[2]}, {x[0], x[1], x[2]}};
-    const Lane near2 = Base::gap2(OpenSpace<Lanes>{}, point, box, lanes.broadcast(0));
+    const Lane near2 = Base::gap2(metric, point, box, lanes.broadcast(0));
     if constexpr (Lanes::keeps_elements) {
       return near2;
     } else {
       constexpr auto weight = static_cast<Real>(0.01);  // 0.001 to 0.03 do as well
       Lane far[3];
-      for (int axis = 0; axis < 3; ++axis)
-        far[axis] = Lanes::max(x[axis] - box.lo[axis], box.hi[axis] - x[axis]);
+      for (int axis = 0; axis < 3; ++axis) {
+        const Lane lo = box.lo[axis], hi = box.hi[axis];
+        far[axis] = Lanes::max(x[axis] - lo, hi - x[axis]);
+        if constexpr (Metric::periodic) {
+          // An infinite period less the infinite distance of an empty box is no number.
+          const Lane apart = Lanes::min(Lanes::max(lo - x[axis], x[axis] - hi),
+                                        lanes.broadcast(std::numeric_limits<Real>::max()));
+          far[axis] = Lanes::min(far[axis], metric.period[axis] - apart);
+        }
+      }
       const Lane far2 = Lanes::fma(far[2], far[2], Lanes::fma(far[1], far[1], far[0] * far[0]));
       return Lanes::fma(far2, lanes.broadcast(weight), near2);
     }
   }
 
   /// Down from the top, always to the child that is nearest to the query.
-  ZHALO_HD Index nearest_leaf(const Lanes& lanes, LocalIndex query) const {
+  template <class Metric>
+  ZHALO_HD Index nearest_leaf(const Lanes& lanes, const Metric& metric, LocalIndex query) const {
     Lane x[3];
     this->broadcast_particle(lanes, search.queries, query, x);
     Index node = 0;
@@ -333,7 +359,7 @@ struct NeighbourWalk : TreeLanes<Lanes> {
       for (int j = 0; j < search.tree.fanout; j += Lanes::size) {
         Corners<Lanes> other;
         this->load_boxes(lanes, search.tree, search.tree.level_first[level] + first + j, other);
-        const Lane r2 = distance2_for_descent(lanes, other, x);
+        const Lane r2 = distance2_for_descent(lanes, metric, other, x);
         const Real min_r2 = lanes.reduce_min(r2);
         const std::uint64_t at =
             lanes.ballot(r2 <= lanes.broadcast(min_r2)) & first_bits(search.tree.fanout - j);
