@@ -282,9 +282,7 @@ Result result_of(const Communicator& comm, const Catalogue& catalogue) {
 }
 
 /// Attached particles look for their nearest linked one, also among many within a linking length.
-double min_length_of(const Plan& plan) {
-  return plan.num_attachable > 0 ? 0 : plan.linking.length;
-}
+double min_length_of(const Plan& plan) { return plan.num_attachable > 0 ? 0 : plan.linking.length; }
 
 template <class Real>
 Result find_groups_of(const Context& context, const io::Snapshot& snapshot, const Plan& plan,

@@ -126,11 +126,10 @@ struct CandidateBounds
   void bound_queries(const Lanes& lanes, const Metric& metric, const Walk& walk, int first) const {
     const int num = std::min(walk.num - first, Lanes::size);
     const LocalIndex begin = walk.begin + static_cast<LocalIndex>(first);
-    Window window{
-        this->window_around(lanes, metric, walk, begin + static_cast<LocalIndex>(num / 2),
-                            window_size),
-        begin,
-        {}};
+    Window window{this->window_around(lanes, metric, walk, begin + static_cast<LocalIndex>(num / 2),
+                                      window_size),
+                  begin,
+                  {}};
     this->load_particles(lanes, search.queries, begin, window.queries);
     Vector nearest[std::size_t{groups}];
     ZHALO_UNROLL

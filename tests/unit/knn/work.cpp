@@ -101,6 +101,23 @@ TEST_CASE("points on a line or in a dense cluster cost little more than random p
   }
 }
 
+TEST_CASE("queries whose neighbours all lie across an edge look at few particles", "[knn]") {
+  PointSet<float> targets = points_in<float>(cube(0, 1, true), Shape::uniform, 16000, 48);
+  PointSet<float> queries = points_in<float>(targets.box, Shape::uniform, 1000, 49);
+  // A thin thread along x, and queries that are nearest to it through two faces of the box.
+  for (std::size_t i = 0; i < targets.pos.size(); ++i)
+    if (i % 3 != 0) targets.pos[i] = 0.3F + targets.pos[i] / 1000;
+  for (std::size_t i = 0; i < queries.pos.size(); ++i)
+    queries.pos[i] = (i % 3 == 0 ? 0.1F : 0.9F) + queries.pos[i] / 100;
+  for (const int k : {1, 8, 16, 50, 200}) {
+    INFO("k " << k);
+    check_queries(targets, queries, {.k = k});
+    const auto found = knn(context_of(2), Queries{particles_of(queries), particles_of(targets)},
+                           targets.box, {.k = k});
+    CHECK(found.statistics.pairs_tested < queries.num() * (600 + 4 * k));  // of 16000 each
+  }
+}
+
 TEST_CASE("the memory of a reduction does not grow with k", "[knn]") {
   const Context context = context_of(2);
   const PointSet<float> points = points_in<float>(cube(0, 1, true), Shape::uniform, 6000, 44);
