@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -84,10 +85,20 @@ void check_apart(const NamedFile& a, const NamedFile& b) {
                     a.path, b.option, b.path));
 }
 
+/// Whether the file would stand where a folder of results is, or is to be made.
+bool is_on_the_way(const fs::path& file, const fs::path& result) {
+  const auto [rest, _] = std::mismatch(file.begin(), file.end(), result.begin(), result.end());
+  return rest == file.end();
+}
+
 /// The files of an output may be any number; those of an earlier run go.
 void check_beside_output(const NamedFile& file, const OutputName& output) {
+  if (is_standard_output(file.path)) return;
   const fs::path named = resolved(file.path);
   const fs::path whole = resolved((fs::path(output.directory) / output.name).string());
+  if (is_on_the_way(named, whole.parent_path()))
+    throw InputError(fmt::format("{} '{}' is a folder of the results, -o {}: choose another name",
+                                 file.option, file.path, output.shown(1)));
   if (named.parent_path() == whole.parent_path() &&
       io::is_result_name(output.name, named.filename().string()))
     throw InputError(fmt::format("{} '{}' has a name of the results, -o {}: choose another one",
@@ -182,6 +193,14 @@ bool is_read(const std::string& snapshot, const RunFiles& files) {
   });
 }
 
+/// Longer names cannot be given to what has been computed.
+void check_length(const std::string& option, const fs::path& path) {
+  const std::size_t length = path.filename().string().size();
+  if (length > NAME_MAX)
+    throw InputError(fmt::format("{} '{}': the name has {} characters, files have at most {}",
+                                 option, path.string(), length, NAME_MAX));
+}
+
 /// Files of zhalo may be replaced, and those of an earlier run are. What another code wrote under
 /// such a name is somebody's simulation. Returns one of the files, or an empty path.
 std::string check_output_is_free(const OutputName& output) {
@@ -191,6 +210,10 @@ std::string check_output_is_free(const OutputName& output) {
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const std::string path = entry.path().string();
     if (!io::is_result_name(output.name, entry.path().filename().string())) continue;
+    if (entry.is_directory(ignored))
+      throw InputError(fmt::format(
+          "-o {} cannot replace '{}', which is a folder: choose another name, or move it away",
+          output.shown(1), path));
     if (io::is_of_another_code(path))
       throw InputError(fmt::format(
           "-o {} would replace '{}' or lie beside it, which zhalo did not write: choose "
@@ -218,12 +241,14 @@ std::string check_all(const RunFiles& files) {
   }
   for (const OutputName& output : files.outputs) {
     check_folder(output);
+    check_length("-o", output.name + ".hdf5");
     const std::string earlier = check_output_is_free(output);
     if (warnings.empty() && !output.is_chosen)  // one says it for all
       warn_of_replaced(earlier, files, warnings);
   }
   for (auto a = files.named.begin(); a != files.named.end(); ++a) {
     if (a->path.empty()) continue;
+    check_length(a->option, a->path);
     for (auto b = files.named.begin(); b != a; ++b) {
       if (!b->path.empty()) check_apart(*b, *a);
     }

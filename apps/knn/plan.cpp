@@ -90,6 +90,10 @@ void check_columns(const Sources& sources, const Options& options) {
 std::vector<std::string> warnings_of(const Sources& sources, const Plan& plan) {
   std::vector<std::string> warnings = plan.snapshot.warnings;
   warnings.insert(warnings.end(), sources.warnings.begin(), sources.warnings.end());
+  if (sources.query_snapshot) {
+    const std::vector<std::string>& of_queries = sources.query_snapshot->info().warnings;
+    warnings.insert(warnings.end(), of_queries.begin(), of_queries.end());
+  }
   const Index others = plan.num_particles - (plan.options.include_self ? 0 : 1);
   if (plan.options.k > others)
     warnings.push_back(fmt::format(

@@ -181,6 +181,24 @@ class BadInput(FofCase):
             "MassTable has 2 for type 1, theirs 1",
         )
 
+    def test_attached_type_without_masses(self):
+        """A catalogue sums them up: known before anything is read."""
+        shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
+        with h5py.File(self.folder / "snapshot_001.hdf5", "r+") as file:
+            header = file["Header"].attrs
+            for name in ("NumPart_ThisFile", "NumPart_Total"):
+                counts = header[name]
+                counts[0] = 5
+                header[name] = counts
+            file["PartType0/Coordinates"] = np.ones((5, 3), np.float32)
+            file["PartType0/ParticleIDs"] = np.arange(5, dtype=np.uint32)
+        for options in ([], ["--dry-run"]):
+            self.assert_refused(
+                ["snapshot_001.hdf5", "--attach-types", "0", *options],
+                "no masses of particle type 0",
+                "attach other types",
+            )
+
     def test_options(self):
         for options, words in OPTIONS.items():
             with self.subTest(options):

@@ -44,8 +44,34 @@ class BadOutputs(FofCase):
         self.assert_refused([SNAPSHOT, "--json", "folder"], "folder")
 
     def test_a_folder_in_the_way(self):
+        """Known before anything is computed, as what follows."""
         (self.folder / "out/groups_001/fof_subhalo_tab_001.0.hdf5").mkdir(parents=True)
-        self.assert_refused([SNAPSHOT, "-o", "out"], "fof_subhalo_tab_001.0.hdf5")
+        for options in ([], ["--dry-run"]):
+            self.assert_refused(
+                [SNAPSHOT, "-o", "out", *options], "fof_subhalo_tab_001.0.hdf5", "is a folder"
+            )
+
+    def test_json_named_as_a_folder_of_the_results(self):
+        """A folder that is yet to be made."""
+        (self.folder / "there").mkdir()
+        for folder, name in (
+            ("out", "out"),
+            ("out/deep", "./out"),
+            ("there", "there/groups_001"),
+            ("there/deep", "there/deep"),
+        ):
+            for options in ([], ["--dry-run"]):
+                self.assert_refused(
+                    [SNAPSHOT, "-o", folder, "--json", name, *options],
+                    f"--json '{name}'",
+                    "folder of the results",
+                )
+
+    def test_a_report_with_a_name_that_is_too_long(self):
+        for options in ([], ["--dry-run"]):
+            self.assert_refused(
+                [SNAPSHOT, "--json", "x" * 256, *options], "256 characters", "at most 255"
+            )
 
     def test_a_file_in_place_of_the_folder_of_the_catalogue(self):
         """Known before anything is computed."""

@@ -221,6 +221,27 @@ class Warnings(FofCase):
         self.assert_one_warning([path, "--rlink-abs", 0.15625], "Header/Time is", "not used")
         self.assertTrue(np.isnan(self.catalogue(1)[1]["Time"]))
 
+    def test_time_without_redshift(self):
+        """It is a scale factor where there is a density, whatever its value."""
+        for time in (0.5, 1.0, 1.5):
+            for density in (None, 0.0, 0.3):
+
+                def edit(file, time=time, density=density):
+                    del file["Parameters"].attrs["ComovingIntegrationOn"]
+                    del file["Header"].attrs["Redshift"]
+                    file["Header"].attrs["Time"] = time
+                    for group in (file["Header"].attrs, file["Parameters"].attrs):
+                        if "Omega0" in group:
+                            del group["Omega0"]
+                    if density is not None:
+                        file["Header"].attrs["Omega0"] = density
+
+                with self.subTest(time=time, density=density):
+                    path = self.copy_of_snapshot(edit)
+                    self.fof(path, "--rlink-abs", 0.15625, "--dry-run", "--json", "report.json")
+                    snapshot = json.loads((self.folder / "report.json").read_text())["snapshot"]
+                    self.assertEqual(snapshot["cosmological"], density == 0.3)
+
     def test_time_that_is_none(self):
         for value in (-1.0, np.nan, "early"):
             with self.subTest(value):

@@ -175,6 +175,26 @@ class Queries(KnnCase):
             self.assertEqual((status, errors.count("\n")), (0, 1), errors)
             self.assertIn("that of the queries {:g}, {:g}, {:g}".format(*sides), errors)
 
+    def test_warnings_of_the_snapshot_of_queries(self):
+        """Here that a file beside it is not read, because its header says that it is alone."""
+        self.snapshot({1: 40})
+        self.snapshot({1: 40}, name="other_001", num_files=2)
+        for number in range(2):
+            with h5py.File(self.folder / f"other_001.{number}.hdf5", "r+") as file:
+                header = file["Header"].attrs
+                header["NumFilesPerSnapshot"] = 1
+                header["NumPart_Total"] = header["NumPart_ThisFile"]
+        (self.folder / "others").mkdir()
+        for number in range(2):
+            name = f"other_001.{number}.hdf5"
+            (self.folder / name).rename(self.folder / "others" / name)
+        status, _, errors = self.run_command(
+            "snapshot_007", "-k", 2, "--query", "others", "--dry-run", "-q"
+        )
+        self.assertEqual((status, errors.count("\n")), (0, 1), errors)
+        self.assertIn("other_001.1.hdf5", errors)
+        self.assertIn("not read", errors)
+
     def test_places(self):
         snapshot = self.snapshot({1: 800})
         for kind in (np.float32, np.float64):

@@ -353,13 +353,15 @@ def huge(src, out):
     """More particles than 32 bits count, and a header that has lost the high bits; the datasets
     take no room, since nothing was written."""
     n = 2**32 + 5
-    for name, high in (("with_high_word", True), ("without_high_word", False)):
+    for name in ("with_high_word", "without_high_word", "zero_high_word"):
         with create(f"{out}/huge/{name}_004.hdf5") as f:
             header = write_gadget3_header(
                 f, src, [0, 5, 0, 0, 0, 0], [0, n, 0, 0, 0, 0], 1, src.mass
             )
-            if not high:
+            if name != "with_high_word":
                 del header["NumPart_Total_HighWord"]
+            if name == "zero_high_word":
+                header["NumPart_Total_HighWord"] = np.zeros(6, np.uint32)
             group = f.create_group("PartType1")
             group.create_dataset("Coordinates", (n, 3), np.float32, chunks=(1 << 16, 3))
             group.create_dataset("ParticleIDs", (n,), np.uint64, chunks=(1 << 16,), fillvalue=7)

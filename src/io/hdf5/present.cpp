@@ -46,6 +46,13 @@ std::string name_of(const Getter& get, hid_t dataset) {
   return name;
 }
 
+/// The file that holds the dataset, which was found in the one at `path`. Others that it names are
+/// looked for beside it.
+std::string file_of(hid_t dataset, const std::string& path) {
+  const std::string file = name_of(H5Fget_name, dataset);
+  return file.empty() ? path : file;
+}
+
 std::string missing_chunks(hid_t dataset, hid_t properties, const Place& place) {
   const std::string file = name_of(H5Fget_name, dataset), name = name_of(H5Iget_name, dataset);
   const bool may_be_known = place.complete != nullptr && !file.empty() && !name.empty();
@@ -293,16 +300,18 @@ std::string missing_of(hid_t dataset, const Place& place, Rows rows) {
   const Handle space(H5Dget_space(dataset), H5Sclose);
   if (!properties.valid() || !space.valid()) return "its description cannot be read";
   if (rows.count == 0 || H5Sget_simple_extent_npoints(space.id()) == 0) return {};
+  const Place holder{file_of(dataset, place.path), place.level, place.complete};
   if (H5Pget_layout(properties.id()) == H5D_VIRTUAL)
-    return missing_virtual(dataset, properties.id(), place, rows);
+    return missing_virtual(dataset, properties.id(), holder, rows);
   if (H5Pget_external_count(properties.id()) > 0)
-    return missing_external(dataset, properties.id(), place.path);
-  return missing_storage(dataset, properties.id(), place);
+    return missing_external(dataset, properties.id(), holder.path);
+  return missing_storage(dataset, properties.id(), holder);
 }
 
 }  // namespace
 
-std::string missing_file(hid_t dataset, const std::string& path) {
+std::string missing_file(hid_t dataset, const std::string& opened) {
+  const std::string path = file_of(dataset, opened);
   std::size_t num_parts = 0;
   const Handle properties(H5Dget_create_plist(dataset), H5Pclose);
   if (H5Pget_layout(properties.id()) != H5D_VIRTUAL ||

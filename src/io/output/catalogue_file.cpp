@@ -39,7 +39,7 @@ class GroupTable {
   const Catalogue* catalogue_;
   Index num_columns_;  // of types
   bool wide_ = false;  // some group anywhere is too large for int32
-  std::vector<Index> length_by_type_;
+  std::vector<Index> length_by_type_;  // if wide
   std::vector<Index> offset_by_type_;
   std::vector<std::int32_t> narrow_length_;
   std::vector<std::int32_t> narrow_length_by_type_;
@@ -87,7 +87,9 @@ std::vector<Index> offsets_by_type(const Communicator& comm,
 
 /// One property of all rows, as the file has it.
 std::vector<double> column_of(const Catalogue& catalogue, const HaloColumn& column, double factor) {
+  const bool is_number = std::holds_alternative<double HaloProperties::*>(column.property);
   std::vector<double> values;
+  values.reserve(catalogue.properties.size() * (is_number ? 1 : 3));
   const auto append = [&](double value) { values.push_back(value * factor); };
   for (const HaloProperties& row : catalogue.properties) {
     if (const auto* number = std::get_if<double HaloProperties::*>(&column.property)) {
@@ -123,6 +125,7 @@ GroupTable::GroupTable(const Communicator& comm, const Catalogue& catalogue,
   if (wide_) return;
   narrow_length_.assign(catalogue.length.begin(), catalogue.length.end());
   narrow_length_by_type_.assign(length_by_type_.begin(), length_by_type_.end());
+  length_by_type_ = {};
 }
 
 /// int32 is what tools expect; int64 if a group anywhere is too large for it.

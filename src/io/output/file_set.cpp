@@ -9,7 +9,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "src/core/validate.hpp"
@@ -150,9 +149,8 @@ namespace {
 /// `Time` is the scale factor of a cosmological run.
 std::pair<double, double> time_and_redshift(const SnapshotInfo& snapshot) {
   if (!snapshot.cosmological) return {snapshot.time.value_or(unknown), 0};
-  const auto& [a, z] = std::tie(snapshot.cosmology.scale_factor, snapshot.cosmology.redshift);
-  const double time = a ? *a : z ? 1 / (1 + *z) : unknown;
-  return {time, z.value_or(1 / time - 1)};
+  const double time = snapshot.cosmology.scale_factor.value_or(unknown);
+  return {time, snapshot.cosmology.redshift.value_or(1 / time - 1)};
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ template <class T>
 void pass(Archive& archive, std::optional<T>& value) {
   bool any = value.has_value();
   pass(archive, any);
-  if (!any) return;
+  if (!any) return value.reset();
   if (!value) value.emplace();
   pass(archive, *value);
 }

@@ -52,7 +52,8 @@ void read_totals(const InputFile& file, HeaderCounts& counts) {
   if (narrow) {
     for (Index& total : counts.total) total &= 0xffffffff;  // some codes store it as int32
   }
-  counts.total_may_lack_high_bits = narrow && !high;
+  // Some codes write no high word, or one of zeros.
+  counts.total_may_lack_high_bits = narrow;
   if (!narrow || !high) return;
   for (std::size_t type = 0; type < std::min(high->size(), counts.total.size()); ++type) {
     counts.total[type] += (*high)[type] << 32;

@@ -37,14 +37,14 @@ void read_gadget_cosmology(const InputFile& file, Cosmology& cosmology) {
     cosmology.scale_factor = 1 / (1 + *cosmology.redshift);
 }
 
-/// The flag if there is one; else a scale factor that fits the redshift, with a density or a
-/// redshift that says it is one.
+/// The flag if there is one; else a scale factor with a density, or with a redshift above 0 that
+/// says it is one. It must fit the redshift, if that is known.
 bool is_cosmological_gadget(const InputFile& file, const Cosmology& cosmology) {
   if (const auto flag = comoving_flag(file)) return *flag != 0;
   if (!cosmology.scale_factor) return false;
-  const double redshift = cosmology.redshift.value_or(1 / *cosmology.scale_factor - 1);
-  const bool fits = std::abs(*cosmology.scale_factor * (1 + redshift) - 1) < 1e-3;
-  return fits && (cosmology.omega_matter || redshift > 0);
+  if (!cosmology.redshift) return cosmology.omega_matter.has_value();
+  const bool fits = std::abs(*cosmology.scale_factor * (1 + *cosmology.redshift) - 1) < 1e-3;
+  return fits && (cosmology.omega_matter || *cosmology.redshift > 0);
 }
 
 /// A redshift that nobody filled in would make velocities and units those of another run.

@@ -175,7 +175,8 @@ void check_totals(const HeaderCounts& header, SnapshotInfo& info) {
   for (std::size_t type = 0; type < header.total.size(); ++type) {
     const Index stated = header.total[type], found = info.types[type].count;
     if (stated == found) continue;
-    if (header.total_may_lack_high_bits && agree_in_low_bits(stated, found)) {
+    if (header.total_may_lack_high_bits && stated <= 0xffffffff &&
+        agree_in_low_bits(stated, found)) {
       notes.push_back(
           fmt::format("NumPart_Total of type {} has lost its high bits ({}); the sum over the "
                       "files {} is taken.",

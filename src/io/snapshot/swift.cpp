@@ -17,6 +17,8 @@ void read_swift_cosmology(const InputFile& file, Cosmology& cosmology) {
   cosmology.omega_baryon = value("Omega_b");
   cosmology.omega_cdm = value("Omega_cdm");
   cosmology.redshift = value("Redshift");
+  if (!cosmology.scale_factor && cosmology.redshift)
+    cosmology.scale_factor = positive(1 / (1 + *cosmology.redshift));
   const auto now = positive(value("H [internal units]"));
   const auto today = positive(value("H0 [internal units]"));
   if (now && today) cosmology.hubble_ratio = *now / *today;

@@ -300,6 +300,27 @@ TEST_CASE("input file: parts of virtual datasets are where HDF5 finds them") {
   CHECK_THAT(reading("links/copy.hdf5", {0, 5}), Contains("which is missing"));
 }
 
+TEST_CASE("input file: parts of a dataset behind an external link are beside what holds it") {
+  for (const char* folder : {"linking", "linking/held"}) fs::create_directories(scratch(folder));
+  const Handle all = simple_space({5});
+  write_virtual("linking/held/shown.hdf5", 5, {{all, "part.hdf5", 5}});
+  {
+    const Handle file(H5Fcreate(scratch("linking/link.hdf5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT,
+                                H5P_DEFAULT),
+                      H5Fclose);
+    REQUIRE(H5Lcreate_external("held/shown.hdf5", "data", file.id(), "data", H5P_DEFAULT,
+                               H5P_DEFAULT) >= 0);
+  }
+  std::vector<std::int32_t> values;
+  write_source("linking/held/part.hdf5", 100, 5);
+  CHECK_NOTHROW(InputFile(scratch("linking/link.hdf5")).check_readable("data"));
+  CHECK(reading("linking/link.hdf5", {0, 5}, values) == "read");
+  CHECK(values == std::vector<std::int32_t>{100, 101, 102, 103, 104});
+  // HDF5 does not look beside the link, and would read zeros.
+  fs::rename(scratch("linking/held/part.hdf5"), scratch("linking/part.hdf5"));
+  CHECK_THAT(reading("linking/link.hdf5", {0, 5}), Contains("part.hdf5', which is missing"));
+}
+
 TEST_CASE("input file: why a part of a virtual dataset cannot be opened") {
   const Handle all = simple_space({5});
   const auto fault = [&](const char* name) {
