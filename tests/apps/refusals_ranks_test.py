@@ -42,6 +42,7 @@ REFUSALS = {
         "snapshot_007 -k 4 -o out.hdf5 --json out.hdf5": ["--json", "-o"],
         "snapshot_007 -k 4 -o /dev/null": ["/dev/null", "a device"],
         "snapshot_007 -k 4 --query unwritten.hdf5": ["never written"],
+        "timeless_003 -k 4": ["timeless_003.2.hdf5", "another snapshot", "time"],
         f"{BAD}/virtual_none.hdf5 -k 4": ["missing"],
         "snapshot_007 -k 4 --box-size 1e300": ["1e+300", "32 bits"],
     },
@@ -70,6 +71,10 @@ class OnRanks(CommandCase):
         super().setUp()
         (self.folder / "out/groups_007").mkdir(parents=True)
         Snapshot({1: 500}).write(self.folder / "snapshot_007")
+        Snapshot({1: 60}).write(self.folder / "timeless_003", num_files=3)
+        with h5py.File(self.folder / "timeless_003.2.hdf5", "r+") as file:
+            for name in ("Time", "Redshift"):
+                del file["Header"].attrs[name]
         (self.folder / "power.txt").write_text(
             "".join(f"{k} {1 / k}\n" for k in (0.01, 0.1, 1.0, 10.0))
         )
