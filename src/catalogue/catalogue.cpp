@@ -98,7 +98,7 @@ void take_order(const Communicator& comm, GroupOrder order, Catalogue& catalogue
 
 /// The power of two above.
 double unit_above(double largest) {
-  return largest > 0 ? std::ldexp(1.0, std::clamp(std::ilogb(largest) + 1, -1000, 1023)) : 1;
+  return largest > 0 ? std::ldexp(1.0, std::clamp(std::ilogb(largest), -1001, 1022) + 1) : 1;
 }
 
 /// The longest side of a box around the particles of all species.
@@ -114,6 +114,9 @@ double extent_of(const DomainState<Real>& domain) {
     }
     longest = std::max(longest, domain.box.periodic[axis] ? domain.box.length[axis] : hi - lo);
   }
+  validate(std::isfinite(longest),
+           "particles are too far apart for centres of mass: their distances are no numbers of 64 "
+           "bits; leave out those that are far away");
   return longest;
 }
 

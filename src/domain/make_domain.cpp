@@ -262,9 +262,10 @@ void unscale(const Exec& exec, SortedColumns<Real>& sorted, Buffer<Real> (&to)[3
   const Index num = sorted.pos[0].size();
   kernels::SegmentView<Real> segment;
   segment.num = num;
+  Buffer<Real> made[3];  // `to` stays empty if anything fails
   for (int axis = 0; axis < 3; ++axis) {
     segment.pos[axis] = {sorted.pos[axis].data()};
-    to[axis] = Buffer<Real>(exec, num, "positions in the caller's unit");
+    made[axis] = Buffer<Real>(exec, num, "positions in the caller's unit");
   }
   const auto segments =
       to_exec(exec, Span<const kernels::SegmentView<Real>>(&segment, 1), "table of segments");
@@ -277,9 +278,10 @@ void unscale(const Exec& exec, SortedColumns<Real>& sorted, Buffer<Real> (&to)[3
   kernels::on(exec, [&](const auto& e) {
     kernels::number(e, order.span());
     kernels::gather_positions(e, view, frame, Span<const LocalIndex>(order.span()),
-                              {{to[0].data(), to[1].data(), to[2].data()}, num});
+                              {{made[0].data(), made[1].data(), made[2].data()}, num});
   });
   synchronise(exec);
+  std::move(made, made + 3, to);
 }
 
 template struct DomainState<float>;

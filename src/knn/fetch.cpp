@@ -28,7 +28,7 @@ Chunk Chunks<Real>::peek(Index max_queries, Index num_alike) {
     ahead_ = to_host(exec_, chunks);
     next_ahead_ = 0;
   }
-  return ahead_[next_ahead_++];
+  return ahead_[next_ahead_];
 }
 
 template class Chunks<float>;

@@ -159,7 +159,7 @@ void RowSearch<Real>::fetch(const std::vector<Ball<Real>>& balls) {
 
 template <class Real>
 void RowSearch<Real>::make_room(Index num_neighbours) {
-  if (distance2_.size() >= num_neighbours) return;
+  if (local_index_.size() >= num_neighbours) return;  // it is made last
   distance2_ = {};
   local_index_ = {};
   distance2_ = Buffer<Real>(context_.exec, num_neighbours, "lists of neighbours");

@@ -95,7 +95,9 @@ class Chunks {
   /// The next leaves that hold at most so many queries together, but at least one query if there is
   /// any left. `num_alike` further chunks may be asked for with the same number.
   Chunk peek(Index max_queries, Index num_alike);
+  /// Beyond what peek() gave. A search that failed meanwhile begins with the same chunk again.
   void advance(const Chunk& chunk) {
+    if (next_ahead_ < ahead_.size()) ++next_ahead_;
     next_ = {chunk.first_leaf + chunk.num_leaves, 0, chunk.first_query + chunk.num_queries, 0};
   }
 

@@ -37,8 +37,8 @@ class GroupTable {
                             Index columns) const;
 
   const Catalogue* catalogue_;
-  Index num_columns_;  // of types
-  bool wide_ = false;  // some group anywhere is too large for int32
+  Index num_columns_;                  // of types
+  bool wide_ = false;                  // some group anywhere is too large for int32
   std::vector<Index> length_by_type_;  // if wide
   std::vector<Index> offset_by_type_;
   std::vector<std::int32_t> narrow_length_;

@@ -305,9 +305,9 @@ TEST_CASE("input file: parts of a dataset behind an external link are beside wha
   const Handle all = simple_space({5});
   write_virtual("linking/held/shown.hdf5", 5, {{all, "part.hdf5", 5}});
   {
-    const Handle file(H5Fcreate(scratch("linking/link.hdf5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT,
-                                H5P_DEFAULT),
-                      H5Fclose);
+    const Handle file(
+        H5Fcreate(scratch("linking/link.hdf5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+        H5Fclose);
     REQUIRE(H5Lcreate_external("held/shown.hdf5", "data", file.id(), "data", H5P_DEFAULT,
                                H5P_DEFAULT) >= 0);
   }
