@@ -290,7 +290,7 @@ void Communicator::sum_in_place(Span<Index> values) const {
 
 void Communicator::exclusive_sum_in_place(Span<Index> values) const {
   reduce_in_place(values, Prefix::yes, "sum over lower ranks");
-  if (rank_ == 0) std::fill(values.begin(), values.end(), Index{0});
+  if (state_ == nullptr) std::fill(values.begin(), values.end(), Index{0});
 }
 
 void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char* operation) const {
@@ -301,14 +301,16 @@ void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char
   const Index longest =
       std::max<Index>(1, state_->options.chunk_bytes / static_cast<Index>(sizeof(Index)));
   const Index max_num = std::min(longest, values.size());
-  Wire<Index> wire(*state_, static_cast<std::size_t>(max_num));
+  const Index num_kinds = prefix == Prefix::yes ? 3 : 1;  // room for numbers on their way
+  Wire<Index> wire(*state_, static_cast<std::size_t>(num_kinds * max_num));
   enter(operation);
   for (Index first = 0; first < values.size(); first += max_num) {
     const Span<Index> part = values.subspan(first, std::min(max_num, values.size() - first));
     const Span<Index> sent = wire.span().subspan(0, part.size());
     std::copy(part.begin(), part.end(), sent.begin());
     state_->finish(operation, [&] {
-      return prefix == Prefix::yes ? state_->network->exclusive_sum(sent)
+      return prefix == Prefix::yes ? state_->network->exclusive_sum(
+                                         sent, wire.span().subspan(max_num, 2 * part.size()))
                                    : state_->network->reduce(sent, RankReduction::sum);
     });
     std::copy(sent.begin(), sent.end(), part.begin());

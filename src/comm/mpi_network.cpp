@@ -1,4 +1,5 @@
 // Ranks that are processes of MPI.
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <string>
@@ -61,6 +62,66 @@ std::unique_ptr<NetworkRequest> started(MpiRequest::Kind kind, const char* call,
   check_mpi(start(request->handle()), call);
   return request;
 }
+
+/// In log2(size) steps of messages: MPI_Iexscan of Open MPI passes sums on from rank to rank. In each
+/// step a rank receives what the rank `distance` below has added up, and the distance doubles.
+class SumOfLowerRanks final : public NetworkRequest {
+ public:
+  SumOfLowerRanks(Network& network, Span<Index> in_place, Span<Index> room)
+      : network_(network),
+        lower_(in_place),
+        with_own_(room.subspan(0, in_place.size())),
+        received_(room.subspan(in_place.size(), in_place.size())) {
+    std::copy(lower_.begin(), lower_.end(), with_own_.begin());
+    std::fill(lower_.begin(), lower_.end(), Index{0});
+    start();
+  }
+
+  bool is_done() override {
+    while (distance_ < network_.layout().size) {
+      if (sent_ && sent_->is_done()) sent_.reset();
+      if (arriving_ && arriving_->is_done()) {
+        arriving_.reset();
+        has_arrived_ = true;
+      }
+      if (sent_ || arriving_) return false;
+      if (has_arrived_) add_received();
+      distance_ *= 2;
+      start();
+    }
+    return true;
+  }
+
+ private:
+  void start() {
+    const Network::RankLayout& own = network_.layout();
+    const int above = own.rank + distance_, below = own.rank - distance_;
+    if (above < own.size) sent_ = network_.send(parcel(with_own_, above));
+    if (below >= 0) arriving_ = network_.receive(parcel(received_, below));
+  }
+  static Parcel parcel(Span<Index> numbers, int peer) {
+    return {numbers.data(), static_cast<std::size_t>(numbers.size()) * sizeof(Index), peer,
+            prefix_tag};
+  }
+  void add_received() {
+    has_arrived_ = false;
+    for (Index i = 0; i < received_.size(); ++i) {
+      lower_[i] += received_[i];
+      with_own_[i] += received_[i];
+    }
+  }
+
+  static constexpr int prefix_tag = 6;
+
+  Network& network_;
+  Span<Index> lower_;
+  Span<Index> with_own_;
+  Span<Index> received_;
+  int distance_ = 1;
+  bool has_arrived_ = false;
+  std::unique_ptr<NetworkRequest> sent_;
+  std::unique_ptr<NetworkRequest> arriving_;
+};
 
 MPI_Op op_of(RankReduction reduction) {
   switch (reduction) {
@@ -144,11 +205,8 @@ class MpiNetwork final : public Network {
                             MPI_DOUBLE, op_of(reduction), comm_, request);
     });
   }
-  std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place) override {
-    return started(Kind::collective, "MPI_Iexscan", [&](MPI_Request* request) {
-      return MPI_Iexscan(MPI_IN_PLACE, in_place.data(), static_cast<int>(in_place.size()),
-                         MPI_INT64_T, MPI_SUM, comm_, request);
-    });
+  std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place, Span<Index> room) override {
+    return std::make_unique<SumOfLowerRanks>(*this, in_place, room);
   }
   std::unique_ptr<NetworkRequest> broadcast(Span<char> bytes, int root) override {
     return started(Kind::collective, "MPI_Ibcast", [&](MPI_Request* request) {

@@ -77,8 +77,8 @@ class Network {
   virtual std::unique_ptr<NetworkRequest> reduce(Span<Index> in_place, RankReduction reduction) = 0;
   virtual std::unique_ptr<NetworkRequest> reduce(Span<double> in_place,
                                                  RankReduction reduction) = 0;
-  /// Sums over lower ranks; nothing is said of rank 0's.
-  virtual std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place) = 0;
+  /// Sums over lower ranks, 0 on rank 0. `room` is for twice as many numbers on their way.
+  virtual std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place, Span<Index> room) = 0;
   virtual std::unique_ptr<NetworkRequest> broadcast(Span<char> bytes, int root) = 0;
   /// `all` has the records in the order of ranks.
   virtual std::unique_ptr<NetworkRequest> all_gather(Span<const char> record, Span<char> all) = 0;

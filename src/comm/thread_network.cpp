@@ -275,7 +275,7 @@ class ThreadNetwork final : public Network {
   std::unique_ptr<NetworkRequest> reduce(Span<double> in_place, RankReduction reduction) override {
     return reduction_of(in_place, reduction);
   }
-  std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place) override {
+  std::unique_ptr<NetworkRequest> exclusive_sum(Span<Index> in_place, Span<Index>) override {
     const auto rank = static_cast<std::size_t>(layout().rank);
     return gathering(bytes_of(in_place), [in_place, rank](const Brought& all) {
       for (Index i = 0; i < in_place.size(); ++i) {

@@ -42,7 +42,7 @@ class SlowNetwork final : public Network {
   Request barrier() override { return std::make_unique<AtOnce>(); }
   Request reduce(Span<Index>, RankReduction) override { return std::make_unique<AtOnce>(); }
   Request reduce(Span<double>, RankReduction) override { return std::make_unique<AtOnce>(); }
-  Request exclusive_sum(Span<Index>) override { return std::make_unique<AtOnce>(); }
+  Request exclusive_sum(Span<Index>, Span<Index>) override { return std::make_unique<AtOnce>(); }
   Request broadcast(Span<char>, int) override { return std::make_unique<AtOnce>(); }
   Request all_gather(Span<const char>, Span<char>) override { return std::make_unique<AtOnce>(); }
   Request all_to_all(Span<const Index> sent, Span<Index> received) override {
