@@ -201,11 +201,10 @@ void check_length(const std::string& option, const fs::path& path) {
                                  option, path.string(), length, NAME_MAX));
 }
 
-/// Files of zhalo may be replaced, and those of an earlier run are. What another code wrote under
-/// such a name is somebody's simulation. Returns one of the files, or an empty path.
-std::string check_output_is_free(const OutputName& output) {
+/// Files under names of results.
+std::vector<std::string> existing_results(const OutputName& output) {
   const fs::path folder = output.directory.empty() ? "." : output.directory;
-  std::string one_file;
+  std::vector<std::string> files;
   std::error_code ignored;  // a folder that does not exist yet holds nothing
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const std::string path = entry.path().string();
@@ -214,18 +213,41 @@ std::string check_output_is_free(const OutputName& output) {
       throw InputError(fmt::format(
           "-o {} cannot replace '{}', which is a folder: choose another name, or move it away",
           output.shown(1), path));
-    if (io::is_of_another_code(path))
-      throw InputError(fmt::format(
-          "-o {} would replace '{}' or lie beside it, which zhalo did not write: choose "
-          "another name, or move that file away",
-          output.shown(1), path));
-    if (entry.is_regular_file(ignored)) one_file = path;
+    if (entry.is_regular_file(ignored)) files.push_back(path);
   }
-  return one_file;
+  return files;
 }
 
-void warn_of_replaced(const std::string& results, const RunFiles& files, std::string& warnings) {
-  const std::string snapshot = results.empty() ? "" : io::snapshot_of_results(results);
+/// Files of zhalo may be replaced, and those of an earlier run are. What another code wrote under
+/// such a name is somebody's simulation. Each rank looks into its share: there may be thousands.
+/// Collective.
+void check_output_is_free(const Communicator& comm, const OutputName& output) {
+  std::string joined;
+  comm.together([&] {
+    if (comm.rank() != 0) return;
+    for (const std::string& path : existing_results(output)) joined += path + '\0';
+  });
+  std::vector<std::string> paths;
+  std::istringstream all(comm.broadcast(joined, 0));
+  for (std::string path; std::getline(all, path, '\0');) paths.push_back(path);
+  const Share own = share_of(static_cast<Index>(paths.size()), comm.rank(), comm.size());
+  comm.together([&] {
+    for (Index i = own.first; i < own.first + own.count; ++i) {
+      const std::string& path = paths[static_cast<std::size_t>(i)];
+      if (io::is_of_another_code(path))
+        throw InputError(fmt::format(
+            "-o {} would replace '{}' or lie beside it, which zhalo did not write: choose "
+            "another name, or move that file away",
+            output.shown(1), path));
+    }
+  });
+}
+
+void warn_of_replaced(const OutputName& output, const RunFiles& files, std::string& warnings) {
+  const std::vector<std::string> all = existing_results(output);
+  if (all.empty()) return;
+  const std::string& results = all.back();
+  const std::string snapshot = io::snapshot_of_results(results);
   if (snapshot.empty() || is_read(snapshot, files)) return;
   warnings += fmt::format(
       "'{}' is of another snapshot of the same number, '{}', and will be replaced (give another -o "
@@ -242,9 +264,8 @@ std::string check_all(const RunFiles& files) {
   for (const OutputName& output : files.outputs) {
     check_folder(output);
     check_length("-o", output.name + ".hdf5");
-    const std::string earlier = check_output_is_free(output);
     if (warnings.empty() && !output.is_chosen)  // one says it for all
-      warn_of_replaced(earlier, files, warnings);
+      warn_of_replaced(output, files, warnings);
   }
   for (auto a = files.named.begin(); a != files.named.end(); ++a) {
     if (a->path.empty()) continue;
@@ -267,6 +288,7 @@ void check_names(const Communicator& comm, const RunFiles& files,
   comm.together([&] {
     if (comm.rank() == 0) text = check_all(files);
   });
+  for (const OutputName& output : files.outputs) check_output_is_free(comm, output);
   std::istringstream lines(comm.broadcast(text, 0));
   for (std::string line; std::getline(lines, line);) warnings.push_back(line);
 }

@@ -71,6 +71,10 @@ std::vector<LocalIndex> tell_roots(const Communicator& comm, const std::vector<L
                                    const std::vector<LocalIndex>& roots) {
   std::vector<std::vector<LocalIndex>> of_ranks(static_cast<std::size_t>(comm.size()));
   for (std::size_t i = 0; i < ranks.size(); ++i) of_ranks[ranks[i]].push_back(roots[i]);
+  for (std::vector<LocalIndex>& of_rank : of_ranks) {
+    std::sort(of_rank.begin(), of_rank.end());
+    of_rank.erase(std::unique(of_rank.begin(), of_rank.end()), of_rank.end());
+  }
   return exchanged(comm, of_ranks).elements;
 }
 

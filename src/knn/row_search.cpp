@@ -339,16 +339,24 @@ void add_portions(const kernels::CoarseBox& box, const CoarseBoxes& boxes,
     portions.push_back({largest_distance2(box, boxes.box[i], period), boxes.count[i]});
 }
 
-/// Within which distance there are `num` particles.
+/// Within which distance there are `num` particles. Halves the portions that may be the last one.
 double distance2_of(std::vector<Portion>& portions, Index num) {
-  std::sort(portions.begin(), portions.end(),
-            [](const Portion& a, const Portion& b) { return a.distance2 < b.distance2; });
-  Index count = 0;
-  for (const Portion& one : portions) {
-    count += one.count;
-    if (count >= num) return one.distance2;
+  auto first = portions.begin(), end = portions.end();
+  Index nearer = 0;  // particles of the portions before `first`
+  while (end - first > 1) {
+    const auto middle = first + (end - first) / 2;
+    std::nth_element(first, middle, end,
+                     [](const Portion& a, const Portion& b) { return a.distance2 < b.distance2; });
+    const Index count = std::accumulate(
+        first, middle, nearer, [](Index sum, const Portion& one) { return sum + one.count; });
+    if (count >= num) {
+      end = middle;
+    } else {
+      nearer = count;
+      first = middle;
+    }
   }
-  return endless;
+  return first != end && nearer + first->count >= num ? first->distance2 : endless;
 }
 
 }  // namespace
