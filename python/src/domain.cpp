@@ -239,8 +239,10 @@ box        the length of a periodic cube, or the lengths of a periodic box, or a
            bounds, and not periodic
 context    None: this process alone
 min_length the smallest linking length or radius of later searches, if it is known. Sorting then
-           takes less time. It decides the order of members that lie close together, and so the
-           checksum of a catalogue. The command fof gives its linking length.
+           takes less time. Leave it out for nearest neighbours and attach, which would take long
+           in dense haloes. It decides the order of members that lie close together, and so the
+           checksum of a catalogue. The command fof gives its linking length, or 0 if it attaches
+           types.
 
 A domain has a copy of what it needs: the arrays may change afterwards. Results are in the order in
 which particles were given.)")
