@@ -14,6 +14,8 @@
 // After distances.
 #include "kernels/common/knn/walk.inl.hpp"
 // After the walk.
+#include "kernels/common/knn/first_bounds.inl.hpp"
+// After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
 #include "kernels/common/knn/few_rows.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"
@@ -44,11 +46,11 @@ struct SelectionScratch : WalkScratch<Real, max_leaves_listed<Real, max_k>, 0> {
 /// Where one more of equally distant neighbours belongs to a row than there is room for, any of
 /// them are taken, and the row is marked as tied.
 template <class Real, int max_k>
-struct SelectNearest : NeighbourWalk<WarpLanes<Real>, BestRows<Real>, SelectNearest<Real, max_k>,
-                                     SelectionScratch<Real, max_k>> {
+struct SelectNearest : BoundedWalk<WarpLanes<Real>, BestRows<Real>, SelectNearest<Real, max_k>,
+                                   SelectionScratch<Real, max_k>> {
   using Lanes = WarpLanes<Real>;
   using Scratch = SelectionScratch<Real, max_k>;
-  using Base = NeighbourWalk<Lanes, BestRows<Real>, SelectNearest, Scratch>;
+  using Base = BoundedWalk<Lanes, BestRows<Real>, SelectNearest, Scratch>;
   using Base::Base;
   using Base::infinity;
   using Base::rows;

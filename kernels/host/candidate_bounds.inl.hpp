@@ -110,10 +110,10 @@ struct CandidateScratch : WalkScratch<typename Lanes::real> {
 /// What a search among candidates begins with: how far each query has to look.
 template <class Lanes, int max_k, class Derived>
 struct CandidateBounds
-    : NeighbourWalk<Lanes, BestRows<float>, Derived, CandidateScratch<Lanes, max_k>> {
+    : BoundedWalk<Lanes, BestRows<float>, Derived, CandidateScratch<Lanes, max_k>> {
   using Lane = typename Lanes::Lane;
   using Scratch = CandidateScratch<Lanes, max_k>;
-  using Base = NeighbourWalk<Lanes, BestRows<float>, Derived, Scratch>;
+  using Base = BoundedWalk<Lanes, BestRows<float>, Derived, Scratch>;
   using Base::Base;
   using Base::infinity;
   using Base::search;

@@ -28,6 +28,8 @@
 // After distances.
 #include "kernels/common/knn/walk.inl.hpp"
 // After the walk.
+#include "kernels/common/knn/first_bounds.inl.hpp"
+// After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"
 #include "kernels/common/knn/few_rows.inl.hpp"
 #include "kernels/common/knn/nearest.inl.hpp"

@@ -63,8 +63,8 @@ std::unique_ptr<NetworkRequest> started(MpiRequest::Kind kind, const char* call,
   return request;
 }
 
-/// In log2(size) steps of messages: MPI_Iexscan of Open MPI passes sums on from rank to rank. In each
-/// step a rank receives what the rank `distance` below has added up, and the distance doubles.
+/// In log2(size) steps of messages: MPI_Iexscan of Open MPI passes sums on from rank to rank. In
+/// each step a rank receives what the rank `distance` below has added up, and the distance doubles.
 class SumOfLowerRanks final : public NetworkRequest {
  public:
   SumOfLowerRanks(Network& network, Span<Index> in_place, Span<Index> room)

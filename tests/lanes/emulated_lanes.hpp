@@ -247,6 +247,8 @@ using LanesOf = testing::EmulatedLanes<Real, 32>;
 // After links.
 #include "kernels/common/fof/walk.inl.hpp"
 #include "kernels/common/knn/walk.inl.hpp"
+// After the walk.
+#include "kernels/common/knn/first_bounds.inl.hpp"
 #include "kernels/common/tree/boxes.inl.hpp"
 // After the walk.
 #include "kernels/common/knn/best_list.inl.hpp"

@@ -70,9 +70,9 @@ typedef struct zhalo_domain zhalo_domain;
 typedef struct zhalo_domain_options {
   /// The smallest linking length or radius of later searches; 0: any. Sorting then takes less time.
   /// Searches with smaller lengths are still correct. Leave it at 0 if nearest neighbours are
-  /// searched, or species attached: with a length they take long in dense haloes. The length decides
-  /// the order of members that lie close together, and so the checksum of a catalogue. The command
-  /// `fof` gives its linking length, or 0 if it attaches types.
+  /// searched or species attached: with a length these take long in dense haloes. The length
+  /// decides the order of members that lie close together, and so the checksum of a catalogue. The
+  /// command `fof` gives its linking length, or 0 if it attaches types.
   double min_length;
 } zhalo_domain_options;
 

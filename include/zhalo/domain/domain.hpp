@@ -18,8 +18,8 @@ struct DomainOptions {
   Strided<std::uint32_t> weight{nullptr};
   /// The smallest linking length or radius of later searches in the domain; 0: any. Sort keys then
   /// do not resolve cells much smaller than this, and sorting takes less time. Searches with
-  /// smaller lengths are still correct. Leave it at 0 if nearest neighbours are searched, or species
-  /// attached: they look at all particles of such a cell, and in dense haloes these may be many.
+  /// smaller lengths are still correct. Leave it at 0 if nearest neighbours are searched or species
+  /// attached: these look at all particles of such a cell, which may be many in dense haloes.
   ///
   /// Within such a cell, particles are in the order of their global indices. So the length decides
   /// the order of members in a catalogue, and with it the checksum. The command fof gives its

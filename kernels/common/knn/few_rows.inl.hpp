@@ -115,12 +115,12 @@ struct FewNearestScratch : FewNearestWalk<Lanes> {
 
 /// What a search with the max_k best in lanes has besides its walk: its rows.
 template <class Lanes, int max_k, class Derived>
-struct FewRows : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, Derived,
-                               FewNearestScratch<Lanes, max_k>> {
+struct FewRows
+    : BoundedWalk<Lanes, BestRows<typename Lanes::real>, Derived, FewNearestScratch<Lanes, max_k>> {
   using Lane = typename Lanes::Lane;
   using Real = typename Lanes::real;
   using Scratch = FewNearestScratch<Lanes, max_k>;
-  using Base = NeighbourWalk<Lanes, BestRows<Real>, Derived, Scratch>;
+  using Base = BoundedWalk<Lanes, BestRows<Real>, Derived, Scratch>;
   using Base::Base;
   using Base::infinity;
   using Base::rows;

@@ -117,8 +117,8 @@ ZHALO_INSTANTIATE_LANES(find_within);
 /// lie. Then one walk of the leaf through the tree lists the leaves within the bounds, and each
 /// query looks at those within its own, its bound becoming the distance of its k-th best.
 template <class Lanes>
-struct FindNearest : NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNearest<Lanes>> {
-  using Base = NeighbourWalk<Lanes, BestRows<typename Lanes::real>, FindNearest<Lanes>>;
+struct FindNearest : BoundedWalk<Lanes, BestRows<typename Lanes::real>, FindNearest<Lanes>> {
+  using Base = BoundedWalk<Lanes, BestRows<typename Lanes::real>, FindNearest<Lanes>>;
   using Base::any_index;
   using Base::Base;
   using Base::rows;
