@@ -211,7 +211,8 @@ std::vector<std::string> existing_results(const OutputName& output) {
     if (!io::is_result_name(output.name, entry.path().filename().string())) continue;
     if (entry.is_directory(ignored))
       throw InputError(fmt::format(
-          "-o {} cannot replace '{}', which is a folder: choose another name, or move it away",
+          "-o {} would replace '{}' or lie beside it, which is a folder: choose another name, or "
+          "move it away",
           output.shown(1), path));
     if (entry.is_regular_file(ignored)) files.push_back(path);
   }
@@ -263,7 +264,8 @@ std::string check_all(const RunFiles& files) {
   }
   for (const OutputName& output : files.outputs) {
     check_folder(output);
-    check_length("-o", output.name + ".hdf5");
+    const std::string number = files.num_files > 1 ? fmt::format(".{}", files.num_files - 1) : "";
+    check_length("-o", output.name + number + ".hdf5");
     if (warnings.empty() && !output.is_chosen)  // one says it for all
       warn_of_replaced(output, files, warnings);
   }

@@ -48,9 +48,10 @@ struct RunFiles {
   std::vector<std::string> inputs;
   std::vector<OutputName> outputs;  ///< of -o, each in any number of files
   std::vector<NamedFile> named;
+  Index num_files = 1;  ///< of each output whose name the user chooses
 };
 
-/// Throws InputError, as seen by rank 0, if two results would go to one file, or one would replace
+/// Throws InputError if two results would go to one file, or one would replace
 /// what is read or what was not written as such a result, and FileError if the folder of one is
 /// there and cannot be written to. Warns of results of other snapshots that will be replaced
 /// because they have the same number. Collective.

@@ -47,7 +47,8 @@ app::RunFiles files_of(const Plan& plan, const io::HaloList& haloes) {
                       {},
                       {{"--power", options.power, "# power spectrum by zhalo"},
                        {"--image", options.image, "\x89PNG", "zhalo"},
-                       {"--json", options.json}}};
+                       {"--json", options.json}},
+                      plan.num_files};
   files.inputs.insert(files.inputs.end(), haloes.files.begin(), haloes.files.end());
   if (writes_field(options)) files.outputs.push_back(plan.output);
   return files;
@@ -252,10 +253,10 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   if (writes_field(options))
     plan.output =
         app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
+  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   check_names(context.comm, files_of(plan, sources.haloes), plan.warnings);
   check_bins(plan);
   warn_of_bins(plan);
-  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
   plan.estimate = estimate_needs(plan);
   const double not_here = context.comm.rank() == 0 ? 0 : bytes_of_picture(options);
   app::check_memory(context,

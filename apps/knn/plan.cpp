@@ -92,7 +92,10 @@ std::vector<std::string> warnings_of(const Sources& sources, const Plan& plan) {
   warnings.insert(warnings.end(), sources.warnings.begin(), sources.warnings.end());
   if (sources.query_snapshot) {
     const std::vector<std::string>& of_queries = sources.query_snapshot->info().warnings;
-    warnings.insert(warnings.end(), of_queries.begin(), of_queries.end());
+    std::copy_if(of_queries.begin(), of_queries.end(), std::back_inserter(warnings),
+                 [&](const std::string& warning) {  // it may be the same snapshot
+                   return std::count(warnings.begin(), warnings.end(), warning) == 0;
+                 });
   }
   const Index others = plan.num_particles - (plan.options.include_self ? 0 : 1);
   if (plan.options.k > others)
@@ -177,7 +180,7 @@ Sources open_sources(const Context& context, const Options& options) {
                       options.query));
     return sources;
   }
-  sources.query_snapshot = app::open_snapshot(context, options.query, std::nullopt);
+  sources.query_snapshot = app::open_snapshot(context, options.query, options.box_length);
   sources.query_types = app::present_types(
       sources.query_snapshot->info(), "--query-types",
       options.query_types.empty() ? sources.types : options.query_types, sources.warnings);
@@ -200,9 +203,10 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.output =
       app::name_output(options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number));
   plan.warnings = warnings_of(sources, plan);
-  app::check_names(context.comm, {files_read(plan), {plan.output}, {{"--json", options.json}}},
-                   plan.warnings);
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
+  app::check_names(context.comm,
+                   {files_read(plan), {plan.output}, {{"--json", options.json}}, plan.num_files},
+                   plan.warnings);
   plan.estimate = estimate_needs(plan);
   app::warn_of_memory(
       context,

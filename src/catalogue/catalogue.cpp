@@ -115,8 +115,8 @@ double extent_of(const DomainState<Real>& domain) {
     longest = std::max(longest, domain.box.periodic[axis] ? domain.box.length[axis] : hi - lo);
   }
   validate(std::isfinite(longest),
-           "particles are too far apart for centres of mass: their distances are no numbers of 64 "
-           "bits; leave out those that are far away");
+           "particles are too far apart for centres of mass: their distances overflow float64; "
+           "leave out those that are far away");
   return longest;
 }
 

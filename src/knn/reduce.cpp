@@ -115,10 +115,12 @@ NeighbourLists<Real>::NeighbourLists(const Context& context, const KnnTargets<Re
 
 template <class Real>
 bool NeighbourLists<Real>::queue_next() {
-  return together(state_->context, [&] {
+  const bool is_there = together(state_->context, [&] {
     state_->redistribution.reset();
     return state_->rows.queue_next();
   });
+  if (is_there) state_->rows.accept();  // no rank has failed
+  return is_there;
 }
 
 template <class Real>

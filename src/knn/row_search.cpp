@@ -280,9 +280,7 @@ bool RowSearch<Real>::queue_next() {
   } else {
     find_within();
   }
-  chunks_->advance(chunk_);
   show();
-  ++statistics_.chunks;
   statistics_.bytes_sent += context_.comm.bytes_sent() - sent_before;
   return true;
 }

@@ -95,7 +95,7 @@ class Chunks {
   /// The next leaves that hold at most so many queries together, but at least one query if there is
   /// any left. `num_alike` further chunks may be asked for with the same number.
   Chunk peek(Index max_queries, Index num_alike);
-  /// Beyond what peek() gave. A search that failed meanwhile begins with the same chunk again.
+  /// Beyond what peek() gave.
   void advance(const Chunk& chunk) {
     if (next_ahead_ < ahead_.size()) ++next_ahead_;
     next_ = {chunk.first_leaf + chunk.num_leaves, 0, chunk.first_query + chunk.num_queries, 0};
@@ -198,6 +198,11 @@ class RowSearch {
   /// Lists the neighbours of the next chunk; false if there is none on any rank, after a wait for
   /// all that was queued. The lists are only queued. Collective.
   bool queue_next();
+  /// Once all ranks know that none has failed: until then queue_next() begins with the same chunk.
+  void accept() {
+    chunks_->advance(chunk_);
+    ++statistics_.chunks;
+  }
 
   const NeighbourRows<Real>& view() const { return view_; }
   const Chunk& chunk() const { return chunk_; }

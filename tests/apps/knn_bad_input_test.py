@@ -142,6 +142,14 @@ class BadInput(KnnCase):
         self.assert_refused(["bare_001", "--reduce", "density"], "bare_001", "masses", "type 1")
         self.assert_refused(["bare_001", "--reduce", "sigma-v"], "bare_001", "velocities", "type 1")
 
+    def test_names_that_are_too_long(self):
+        """Known before anything is computed; the last of several files has the longest name."""
+        self.snapshot({1: 20})
+        for options in (["-o", "x" * 252], ["-o", "x" * 249 + ".hdf5", "--files", 2]):
+            for more in ([], ["--dry-run"]):
+                self.assert_refused(["snapshot_007", "-k", 2, *options, *more], "at most 255")
+        self.succeed("snapshot_007", "-k", 2, "-q", "-o", "x" * 249, "--files", 1)
+
     def test_files_of_different_simulations(self):
         for name, value in (("BoxSize", 11.0), ("HubbleParam", 0.6), ("Omega0", 0.31)):
             self.snapshot({1: 20}, name="mixed_001", num_files=2)

@@ -56,7 +56,7 @@ struct HeaderCounts {
   Index num_files = 1;
   std::vector<Index> in_this_file;
   std::vector<Index> total;
-  bool total_may_lack_high_bits = false;  ///< they have 32 bits, or a HighWord more
+  bool total_may_lack_high_bits = false;  ///< 32 bits each; a HighWord may be missing or 0
   std::vector<double> mass_table;
   /// Means that SWIFT states, in the unit of the datasets; empty for other codes.
   std::vector<double> initial_masses;
