@@ -51,9 +51,9 @@ struct RunFiles {
   Index num_files = 1;  ///< of each output whose name the user chooses
 };
 
-/// Throws InputError if two results would go to one file, or one would replace
-/// what is read or what was not written as such a result, and FileError if the folder of one is
-/// there and cannot be written to. Warns of results of other snapshots that will be replaced
+/// Throws InputError if two results would go to one file, if one would replace what is read or what
+/// was not written as such a result, or if a name cannot be given; and FileError if the folder of
+/// one is there and cannot be written to. Warns of results of other snapshots that will be replaced
 /// because they have the same number. Collective.
 void check_names(const Communicator& comm, const RunFiles& files,
                  std::vector<std::string>& warnings);
