@@ -99,7 +99,7 @@ struct KeyFrame {
     const double hi = lo + length;
     const double value = static_cast<double>(x);
     if (value >= lo && value < hi) return x;
-    if (value == hi) return first_from(lo, Real{});
+    if (value == hi) return smallest_from<Real>(lo);
     double image = value - length * floor((value - lo) / length);
     if (image < lo) {
       image += length;
@@ -111,18 +111,10 @@ struct KeyFrame {
     // digit of its image is left.
     return static_cast<double>(rounded) >= lo && static_cast<double>(rounded) < hi
                ? rounded
-               : first_from(lo, Real{});
+               : smallest_from<Real>(lo);
   }
 
   int key_bits() const { return bits_per_axis * box.dimensions; }
-
- private:
-  /// The smallest number of Real's that is not below lo.
-  ZHALO_HD static double first_from(double lo, double) { return lo; }
-  ZHALO_HD static float first_from(double lo, float) {
-    const float nearest = static_cast<float>(lo);
-    return static_cast<double>(nearest) < lo ? nextafterf(nearest, INFINITY) : nearest;
-  }
 };
 
 /// Coordinates in sorted order, one array an axis; at least Buffer::padding elements behind the end

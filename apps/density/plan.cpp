@@ -276,7 +276,7 @@ namespace {
 double bytes_of_device(const Plan& plan, int ranks) {
   const Options& options = plan.options;
   const SearchSize size{plan.num_particles, ranks, plan.double_positions};
-  const MeshSize mesh{plan.grid.num, ranks, false, Decomposition(plan.grid, ranks).shape()};
+  const MeshSize mesh = Decomposition(plan.grid, ranks).mesh_size(ranks, false);
   const app::ColumnBytes column =
       app::bytes_read(plan.snapshot, options.types, plan.double_positions);
   const double particles = static_cast<double>(plan.num_particles) / ranks *

@@ -117,7 +117,8 @@ static void report_gas(const zhalo_catalogue* haloes, const Particle* const* par
   double hottest = 0;
   for (int64_t i = 0; i < counts.num_members; ++i) hottest = fmax(hottest, of_members[i]);
   MPI_Allreduce(MPI_IN_PLACE, &hottest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  if (counts.first_group == 0) printf("temperatures of members up to %.1e\n", hottest);
+  if (counts.first_group == 0 && counts.num_groups > 0)
+    printf("temperatures of members up to %.1e\n", hottest);
   free(mass);
   free(of_members);
 }

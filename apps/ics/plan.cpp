@@ -174,12 +174,11 @@ Plan plan_run(const Context& context, const Options& options) {
 // The calls of run.cpp, one after the other.
 app::DeviceNeed device_need(const Plan& plan) {
   const Options& options = plan.options;
-  const Index side = options.num;
-  return {fmt::format("{} particles of initial conditions", plan.num_particles),
-          [side, is_double = options.double_precision, order = options.lpt](int ranks) {
-            const MeshSize mesh{{{side, side, side}}, ranks, is_double};
-            return modes_bytes(mesh) + displace_need(mesh, order).peak;
-          }};
+  return {
+      fmt::format("{} particles of initial conditions", plan.num_particles), [options](int ranks) {
+        const MeshSize mesh = decompose(options, ranks).mesh_size(ranks, options.double_precision);
+        return modes_bytes(mesh) + displace_need(mesh, options.lpt).peak;
+      }};
 }
 
 }  // namespace zhalo::ics_app

@@ -35,6 +35,16 @@ ZHALO_HD inline double fused(double a, double b, double c) {
 #endif
 }
 
+/// The smallest number of Real's that is not below x.
+template <class Real>
+ZHALO_HD Real smallest_from(double x) {
+  const Real nearest = static_cast<Real>(x);
+  if constexpr (sizeof(Real) < sizeof(double)) {
+    if (static_cast<double>(nearest) < x) return nextafterf(nearest, INFINITY);
+  }
+  return nearest;
+}
+
 /// The smaller and the larger of two numbers, of which none may be NaN. A device has an instruction
 /// for those of float; a comparison and a choice are two.
 ZHALO_HD inline float smaller(float a, float b) {

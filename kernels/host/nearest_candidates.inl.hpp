@@ -26,10 +26,10 @@ struct FindAmongCandidates : CandidateBounds<Lanes, max_k, FindAmongCandidates<L
   void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0) return;
-    this->find_bounds(lanes, walk, [&](const auto& metric) {
-      for (int first = 0; first < walk.num; first += Lanes::size)
-        this->bound_queries(lanes, metric, walk, first);
-      refine(walk);
+    this->find_bounds(lanes, walk, [this, &lanes](const auto& metric, Walk& of) {
+      for (int first = 0; first < of.num; first += Lanes::size)
+        this->bound_queries(lanes, metric, of, first);
+      refine(of);
     });
     this->start(lanes, walk);
   }

@@ -103,7 +103,8 @@ std::string message_of(const nb::python_error& raised) {
     kind = nb::cast<std::string>(raised.type().attr("__name__"));
     const auto text = nb::cast<std::string>(nb::str(raised.value()));
     const auto module = nb::cast<std::string>(raised.type().attr("__module__"));
-    return module.rfind("zhalo", 0) == 0 ? text : kind + ": " + text;
+    const bool is_ours = module == "zhalo" || module.rfind("zhalo.", 0) == 0;
+    return is_ours && !text.empty() ? text : kind + ": " + text;
   } catch (const std::exception&) {
     return kind + ", whose text cannot be shown";
   }
@@ -112,7 +113,7 @@ std::string message_of(const nb::python_error& raised) {
 }  // namespace
 
 void Context::run_agreed(const std::function<void()>& work) const {
-  std::string error;
+  std::optional<std::string> error;  // its text may be empty
   int status = ZHALO_INPUT_ERROR;
   std::exception_ptr interrupt;  // such as KeyboardInterrupt, which is this rank's
   try {
@@ -129,11 +130,11 @@ void Context::run_agreed(const std::function<void()>& work) const {
     status = failed.status();
   } catch (const std::exception& failed) {
     error = failed.what();
-    if (error.empty()) error = "an argument cannot be used";
   }
+  if (error && error->empty()) error = "an argument cannot be used";
   try {
     run([&] {
-      return zhalo_context_agree(handle->get(), status, error.empty() ? nullptr : error.c_str());
+      return zhalo_context_agree(handle->get(), status, error ? error->c_str() : nullptr);
     });
   } catch (const StatusError&) {
     if (interrupt) std::rethrow_exception(interrupt);

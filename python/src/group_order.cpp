@@ -9,8 +9,13 @@ struct RowKind {
 
   RowKind() = default;
   explicit RowKind(const nb::object& rows) {
-    const nb::object type =
-        nb::module_::import_("numpy.lib.format").attr("dtype_to_descr")(rows.attr("dtype"));
+    const nb::module_ format = nb::module_::import_("numpy.lib.format");
+    const nb::object own = rows.attr("dtype");
+    const nb::object type = format.attr("dtype_to_descr")(own);
+    if (!format.attr("descr_to_dtype")(type).equal(own)) {
+      refuse("numpy cannot describe the array's type " + nb::cast<std::string>(nb::str(own)) +
+             " in words; convert it to one of numpy's own");
+    }
     const nb::object shape = rows.attr("shape")[nb::slice(1, 1 << 20, 1)];
     text = nb::cast<std::string>(nb::repr(nb::make_tuple(type, shape)));
   }
@@ -42,6 +47,16 @@ void validate_rows(const nb::object& rows, std::size_t num, std::size_t species)
     refuse("the array has Python objects; give numbers");
 }
 
+/// numpy has no words for records whose fields are out of order in memory.
+nb::object with_fields_in_order(const nb::object& rows) {
+  try {
+    static_cast<void>(nb::object(rows.attr("dtype").attr("descr")));
+    return rows;
+  } catch (const nb::python_error&) {
+    return nb::module_::import_("numpy.lib.recfunctions").attr("repack_fields")(rows);
+  }
+}
+
 GivenRows given_rows(const Catalogue& catalogue, const nb::args& columns) {
   if (columns.size() != catalogue.num.size())
     refuse("give one array for each of the " + std::to_string(catalogue.num.size()) + " species");
@@ -53,8 +68,8 @@ GivenRows given_rows(const Catalogue& catalogue, const nb::args& columns) {
     const std::size_t num = catalogue.num[species];
     const nb::handle column = columns[species];
     const bool is_none = column.is_none() && num == 0;
-    given.rows.push_back(
-        numpy.attr("ascontiguousarray")(is_none ? numpy.attr("empty")(0) : as_numpy(column)));
+    given.rows.push_back(with_fields_in_order(
+        numpy.attr("ascontiguousarray")(is_none ? numpy.attr("empty")(0) : as_numpy(column))));
     const nb::object& last = given.rows.back();
     validate_rows(last, num, species);
     if (num == 0) continue;

@@ -1,3 +1,4 @@
+#include <cstring>
 #include <exception>
 #include <typeinfo>
 
@@ -26,10 +27,12 @@ const char* exception_of(int status) {
   }
 }
 
-/// Sets Python's error to one of the module's.
+/// Sets Python's error to one of the module's. A name in the message may not be UTF-8.
 void raise(const char* name, const char* message) {
   const nb::object type = nb::module_::import_("zhalo._zhalo").attr(name);
-  PyErr_SetString(type.ptr(), message);
+  const nb::object text = nb::steal(
+      PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::strlen(message)), "replace"));
+  PyErr_SetObject(type.ptr(), text.ptr());
 }
 
 void bind_exceptions(nb::module_& module) {

@@ -24,7 +24,9 @@ Message& last_message() {
 
 int keep(std::string_view text, int status) {
   Message& message = last_message();
-  const std::size_t length = std::min(text.size(), message.size() - 1);
+  std::size_t length = std::min(text.size(), message.size() - 1);
+  const auto continues = [&](std::size_t at) { return (text[at] & 0xc0) == 0x80; };  // in UTF-8
+  while (length > 0 && length < text.size() && continues(length)) --length;
   *std::copy_n(text.begin(), length, message.begin()) = '\0';
   return status;
 }

@@ -163,6 +163,12 @@ GridIndex Decomposition::cell_of(const Vec3d& position) const {
   return cell;
 }
 
+MeshSize Decomposition::mesh_size(int num_ranks, bool double_values) const {
+  const bool has_shape = num_ranks == this->num_ranks();
+  return {grid_.num, num_ranks, double_values,
+          has_shape ? shape_ : Decomposition(grid_, num_ranks).shape_};
+}
+
 std::string Decomposition::describe() const {
   return fmt::format("{} {} x {} of {} x {} x {}", shape_[1] == 1 ? "slab" : "pencil", shape_[0],
                      shape_[1], grid_.num[0], grid_.num[1], grid_.num[2]);

@@ -291,7 +291,6 @@ FofResult friends_of_friends(const Context& context, const Particles<Real>& part
                               scale_for<Real>(b, box, extent));
     };
     const auto domain = make_domain<Real>(context, {{particles}}, box, request);
-    validate_own_scale<Real>(b, domain->key_frame.frame.scale);
     return find_groups<Real>({*domain, with_leaf_size(options, *domain), LabelOrder::caller},
                              sent_before);
   });

@@ -26,10 +26,6 @@ double scale_for(double linking_length, const Box& box, const Extent& extent);
 template <class Real>
 void validate_scale(double linking_length, double scale);
 
-/// The same of a scale by scale_for(), with which nothing overflows.
-template <class Real>
-void validate_own_scale(double linking_length, double scale);
-
 /// True if there are no particles, too.
 bool all_at_one_place(const Extent& extent, int dimensions);
 

@@ -72,31 +72,17 @@ double scale_for(double linking_length, const Box& box, const Extent& extent) {
                                    largest_exponent - std::ilogb(largest), max_exponent}));
 }
 
-namespace {
-
 template <class Real>
-void validate_exponent(double linking_length, double scale, int max_exponent) {
-  constexpr int min_exponent = std::numeric_limits<Real>::min_exponent / 2 + 16;
+void validate_scale(double linking_length, double scale) {
   const int exponent = std::ilogb(linking_length * scale);
+  constexpr int min_exponent = std::numeric_limits<Real>::min_exponent / 2 + 16;
+  // Lengths are at most 3.5 times the largest coordinate, see equivalent_link(): the sum of three
+  // squares does not overflow.
+  constexpr int max_exponent = std::numeric_limits<Real>::max_exponent / 2 - 1;
   validate(exponent > min_exponent && exponent < max_exponent,
            "linking length {} is too small to be told from 0 beside the size of this domain; {}"
            "leave out particles that are far away",
            linking_length, std::is_same_v<Real, float> ? "give positions in double, or " : "");
-}
-
-}  // namespace
-
-template <class Real>
-void validate_own_scale(double linking_length, double scale) {
-  validate_exponent<Real>(linking_length, scale, std::numeric_limits<Real>::max_exponent);
-}
-
-template <class Real>
-void validate_scale(double linking_length, double scale) {
-  // Lengths are at most 3.5 times the largest coordinate, see equivalent_link(): the sum of three
-  // squares does not overflow.
-  constexpr int max_exponent = std::numeric_limits<Real>::max_exponent / 2 - 1;
-  validate_exponent<Real>(linking_length, scale, max_exponent);
 }
 
 bool all_at_one_place(const Extent& extent, int dimensions) {
@@ -122,7 +108,6 @@ double equivalent_link(const DomainState<Real>& domain, double linking_length) {
 ZHALO_FOR_REALS(set_lengths);
 ZHALO_FOR_REALS(scale_for);
 ZHALO_FOR_REALS(validate_scale);
-ZHALO_FOR_REALS(validate_own_scale);
 ZHALO_FOR_REALS(equivalent_link);
 
 }  // namespace zhalo

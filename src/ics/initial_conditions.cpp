@@ -297,12 +297,12 @@ LptParticles<T> displace(const Context& context, const Modes<T>& linear,
                    numbers_of(options.order, options.scale_factor, options.expansion.omega_matter,
                               options.expansion.omega_lambda, options.velocity_unit),
                    "the options of a displacement");
-    const GridIndex num = linear.decomposition().grid().num;
     const DeviceMemoryScope memory(
         context,
         fmt::format("{} particles that are displaced", linear.decomposition().grid().size()),
-        [num, order = options.order](int ranks) {
-          return displace_need({num, ranks, std::is_same_v<T, double>}, order).peak;
+        [decomposition = linear.decomposition(), order = options.order](int ranks) {
+          return displace_need(decomposition.mesh_size(ranks, std::is_same_v<T, double>), order)
+              .peak;
         });
     const PhaseTimer timer(context, "displace");
     return displace_cells(context, linear, options);

@@ -330,8 +330,9 @@ void Field<T>::push_ghosts() {
     const kernels::ElementArrays arrays{values, messages.sent.data(), word_size<T>};
     kernels::on(exec,
                 [&](const auto& e) { kernels::copy_boxes(e, exchange_->pack.view(), arrays); });
-    add_rounds(exec, exchange_->own_rounds, values, values);
     exchange_messages(*context_, plan, sizeof(T), messages);
+    // Cells change only now: until here any rank may fail, and all call again.
+    add_rounds(exec, exchange_->own_rounds, values, values);
     add_rounds(exec, exchange_->rounds, reinterpret_cast<const Word<T>*>(messages.received.data()),
                values);
     kernels::on(exec, [&](const auto& e) {

@@ -283,12 +283,11 @@ void Painting<Real>::look() {
 template <class Real>
 DeviceMemoryScope Painting<Real>::look_after_memory() const {
   const SearchSize size{num_particles_, 1, std::is_same_v<Real, double>};
-  const GridIndex& num = decomposition_.grid().num;
   const int window_order = order_of(options_.window);
   return {context_, fmt::format("{} particles that are painted", size.num_particles),
-          [=](int ranks) {
-            return paint_need({size.num_particles, ranks, size.double_positions}, {num, ranks},
-                              window_order)
+          [=, decomposition = decomposition_](int ranks) {
+            return paint_need({size.num_particles, ranks, size.double_positions},
+                              decomposition.mesh_size(ranks, false), window_order)
                 .peak;
           }};
 }

@@ -101,8 +101,8 @@ ON_DEVICES = [
     Fault(
         "missing sync",
         "kernels/common/knn/few_nearest.inl.hpp",
-        "      lanes.sync();\n      refine(walk);\n",
-        "      refine(walk);\n",
+        "      lanes.sync();\n      refine(of);\n",
+        "      refine(of);\n",
         "emulated.knn.device",
         "FAILED",
     ),

@@ -123,6 +123,14 @@ class Unreadable:
         raise OSError("\udcff.npy")
 
 
+class WithoutWords:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __array__(self, *_, **__):
+        raise self.kind
+
+
 class AnewEachTime(list):
     """A list that makes its elements when it is asked for them, and keeps none."""
 
@@ -261,6 +269,24 @@ class Arguments(unittest.TestCase):
         np.testing.assert_array_equal(domain.knn(3)[1], DOMAIN.knn(3)[1])
         mass = domain.friends_of_friends(0.2).catalogue(2)["GroupMass"]
         np.testing.assert_array_equal(mass, 2 * HALOES.length)
+
+    def test_errors_without_words(self):
+        """They are errors all the same, on all ranks."""
+        for kind, words in ((zhalo.InputError, "InputError"), (ValueError, "ValueError")):
+            with self.assertRaisesRegex(zhalo.InputError, words):
+                zhalo.Domain(WithoutWords(kind), 1.0)
+
+    def test_a_long_name_is_cut_between_letters(self):
+        for shift in ("", "x", "xx"):
+            with self.assertRaisesRegex(zhalo.InputError, "weights is 'x*\u00e9*$"):
+                DOMAIN.paint(8, weights=shift + "\u00e9" * 3000)
+
+    def test_records_whose_fields_are_out_of_order(self):
+        records = np.zeros(100, [("x", float), ("id", int), ("name", "S3")])
+        records["id"] = np.arange(100)
+        found = HALOES.in_group_order(records[["id", "x"]])
+        self.assertEqual(found.dtype.names, ("id", "x"))
+        np.testing.assert_array_equal(found["id"], HALOES.in_group_order(records)["id"])
 
     def test_an_error_names_its_kind_once(self):
         with self.assertRaises(zhalo.InputError) as raised:

@@ -11,6 +11,7 @@
 
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/buffer.hpp"
+#include "zhalo/core/memory_need.hpp"
 #include "zhalo/core/types.hpp"
 
 namespace zhalo {
@@ -172,6 +173,9 @@ class Decomposition {
   /// InputError unless it is finite, and the box has lengths.
   GridIndex cell_of(const Vec3d& position) const;
   int owner_of(const Vec3d& position) const { return owner_of_cell(cell_of(position)); }
+
+  /// What memory_need.hpp asks: this grid on so many ranks, in this shape if they are as many.
+  MeshSize mesh_size(int num_ranks, bool double_values) const;
 
   /// For example "slab 4 x 1 of 512 x 512 x 512" or "pencil 2 x 2 of ...".
   std::string describe() const;

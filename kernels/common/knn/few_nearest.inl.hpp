@@ -30,11 +30,11 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   ZHALO_HD void operator()(const Lanes& lanes, Index item, Scratch& s) const {
     Walk walk = this->walk_of(item, s);
     if (walk.num == 0) return;
-    this->find_bounds(lanes, walk, [&](const auto& metric) {
-      for (int first = 0; first < walk.num; first += Lanes::size)
-        bound_queries(lanes, metric, walk, first);
+    this->find_bounds(lanes, walk, [this, &lanes](const auto& metric, Walk& of) {
+      for (int first = 0; first < of.num; first += Lanes::size)
+        bound_queries(lanes, metric, of, first);
       lanes.sync();
-      refine(walk);
+      refine(of);
     });
     this->start(lanes, walk);
   }

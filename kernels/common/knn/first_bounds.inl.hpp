@@ -41,21 +41,34 @@ struct BoundedWalk : NeighbourWalk<Lanes, Rows, Derived, ScratchType> {
     return {static_cast<LocalIndex>(first), static_cast<int>(last - first)};
   }
 
-  /// Calls bound(metric), which finds first bounds and the walk's reach. Queries that are particles
+  /// Calls bound(metric, walk), which finds first bounds and the walk's reach. Queries that are particles
   /// have enough others around them; images are nearer yet. All that is near other queries may lie
-  /// across an edge.
+  /// across an edge: then the reach is far beyond what queries and their neighbours usually take.
   template <class Bound>
-  ZHALO_HD void find_bounds(const Lanes& lanes, const Walk& walk, const Bound& bound) const {
-    bound(OpenSpace<Lanes>{});
-    if (!search.queries_are_particles && this->crosses_edge(walk))
-      find_periodic_bounds(lanes, bound);
+  ZHALO_HD void find_bounds(const Lanes& lanes, Walk& walk, const Bound& bound) const {
+    bound(OpenSpace<Lanes>{}, walk);
+    if (!search.queries_are_particles && reaches_far(walk) && this->crosses_edge(walk))
+      walk.reach2 = periodic_reach2(lanes, walk, bound);
   }
 
  private:
+  /// Whether the reach is more than 4 times the diagonal of the queries' box.
+  ZHALO_HD bool reaches_far(const Walk& walk) const {
+    Real extent2 = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      const Real extent =
+          search.queries.boxes.hi[axis][walk.leaf] - search.queries.boxes.lo[axis][walk.leaf];
+      extent2 += extent * extent;
+    }
+    return walk.reach2 > 16 * extent2;
+  }
+
+  /// Works on a copy: a compiler keeps the walk itself in registers if nothing has its address.
   template <class Bound>
-  ZHALO_LANES_APART ZHALO_HD void find_periodic_bounds(const Lanes& lanes,
-                                                       const Bound& bound) const {
-    bound(PeriodicSpace<Lanes>(lanes, search.period));
+  ZHALO_LANES_APART ZHALO_HD Real periodic_reach2(const Lanes& lanes, Walk walk,
+                                                  const Bound& bound) const {
+    bound(PeriodicSpace<Lanes>(lanes, search.period), walk);
+    return walk.reach2;
   }
 
   /// To the nearest point of a box, squared. Boxes overlap: of those around the query the one

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "kernels/common/arithmetic.hpp"
 #include "kernels/common/backend.hpp"
 #include "kernels/common/mesh/rows.hpp"
 #include "kernels/modes.hpp"
@@ -216,7 +217,7 @@ struct DisplaceAxis {
     const T at = static_cast<T>(what.lo + (x - what.length * std::floor(x / what.length)));
     const bool is_outside =
         static_cast<double>(at) < what.lo || static_cast<double>(at) >= what.lo + what.length;
-    return is_outside ? static_cast<T>(what.lo) : at;
+    return is_outside ? smallest_from<T>(what.lo) : at;
   }
 };
 

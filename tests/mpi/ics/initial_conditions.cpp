@@ -251,6 +251,23 @@ TEST_CASE("displacement: particles and their velocities, of first and second ord
   check_particles<float>(context, Decomposition(grid, context.comm.size()), 3, 2);
 }
 
+TEST_CASE("displacement: positions that are rounded coarsely are still in the box") {
+  const Context context = make_context();
+  Grid grid = grid_of({{8, 8, 8}}, {{10, 10, 10}});
+  grid.box.lo = {{1e7 + 0.3, -1e7 - 0.4, 0.7}};  // floats are whole numbers there
+  const Modes<float> linear =
+      modes_of<float>(context, Decomposition(grid, context.comm.size()), three_waves);
+  const LptParticles<float> particles = displace(context, linear, {0.5, {0.3, 0.7}, 1});
+  for (int axis = 0; axis < 3; ++axis) {
+    const double lo = grid.box.lo[axis];
+    const auto is_inside = [&](float x) {
+      return static_cast<double>(x) >= lo && static_cast<double>(x) < lo + 10;
+    };
+    const Span<const float> pos = particles.pos[static_cast<std::size_t>(axis)].span();
+    CHECK(std::all_of(pos.begin(), pos.end(), is_inside));
+  }
+}
+
 TEST_CASE("displacement: other universes change the factors only") {
   const Context context = make_context();
   const Decomposition decomposition(grid_of({{8, 8, 8}}, {{10, 10, 10}}), context.comm.size());

@@ -1,5 +1,5 @@
 /// Ghost layers: pulled, pushed, of any width.
-#include "tests/mpi/comm/late_context.hpp"
+#include "tests/mpi/comm/failing_context.hpp"
 #include "tests/mpi/mesh/mesh_case.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -130,6 +130,32 @@ TEST_CASE("ghosts: in short messages, and staged") {
               check_pull<std::complex<float>>(context, decomposition, ghosts);
               check_push<double>(context, decomposition, ghosts);
             });
+}
+
+TEST_CASE("ghosts: a push that one rank has stopped may be made again") {
+  FailingContext failing;
+  const Context& context = failing.context();
+  Field<double> field(context, Decomposition(Grid::cube(8), context.comm.size()),
+                      Ghosts::all_around(2));
+  const int culprit = context.comm.size() / 2;
+  const auto fill = [&] {
+    double value = context.comm.rank();
+    for (double& cell : field.span()) cell = value += 1;
+  };
+  const auto push = [&] {
+    field.push_ghosts();
+    return std::vector<double>(field.span().begin(), field.span().end());
+  };
+  fill();
+  const std::vector<double> expected = failing.counted(push);
+  const int num_calls = failing.num_made_by(culprit);
+  for (int at = 1; at <= num_calls; ++at) {
+    INFO("collective " << at << " of " << num_calls);
+    fill();
+    const std::string message = failing.message_at(culprit, at, push);
+    CHECK(message.find("no room before") != std::string::npos);
+    CHECK(push() == expected);
+  }
 }
 
 TEST_CASE("ghosts: what one rank asks for differently, all ranks are told") {
