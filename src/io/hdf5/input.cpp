@@ -1,6 +1,7 @@
 #include "src/io/hdf5/input.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "zhalo/core/error.hpp"
+#include "zhalo/core/memory.hpp"
 
 namespace zhalo::io::hdf5 {
 namespace {
@@ -135,49 +137,6 @@ void check_is_hdf5(const std::string& path) {
       is_cut ? "it is truncated, parts of it are missing; copy or write it again" : reason));
 }
 
-/// Bits of a number in a file.
-struct Bits {
-  std::size_t first = 0;
-  std::size_t count = 0;
-
-  bool are_within(const Bits& all) const {
-    return first >= all.first && first + count <= all.first + all.count;
-  }
-  bool meet(const Bits& other) const {
-    return first < other.first + other.count && other.first < first + count;
-  }
-};
-
-/// Damaged types may name bits that a number does not have, and HDF5 then reads those of its
-/// neighbours; or an exponent that no machine has.
-bool has_sound_bits(hid_t type, bool is_real) {
-  constexpr std::size_t longest = 16;
-  const std::size_t bytes = H5Tget_size(type);
-  if (bytes == 0 || bytes > longest) return false;
-  const int offset = H5Tget_offset(type);
-  const Bits used{static_cast<std::size_t>(std::max(offset, 0)), H5Tget_precision(type)};
-  if (offset < 0 || used.count == 0 || !used.are_within({0, 8 * bytes})) return false;
-  if (!is_real) return true;
-  Bits sign{0, 1}, exponent, mantissa;
-  if (H5Tget_fields(type, &sign.first, &exponent.first, &exponent.count, &mantissa.first,
-                    &mantissa.count) < 0)
-    return false;
-  const Bits all{0, used.count};  // fields count from the first bit in use
-  const bool all_within =
-      sign.are_within(all) && exponent.are_within(all) && mantissa.are_within(all);
-  if (!all_within || sign.meet(exponent) || sign.meet(mantissa) || exponent.meet(mantissa))
-    return false;
-  return exponent.count > 0 && exponent.count < 64 &&
-         H5Tget_ebias(type) == (std::size_t{1} << (exponent.count - 1)) - 1;
-}
-
-Kind kind_of(hid_t type) {
-  const H5T_class_t found = H5Tget_class(type);
-  if (found != H5T_FLOAT && found != H5T_INTEGER) return Kind::other;
-  if (!has_sound_bits(type, found == H5T_FLOAT)) return Kind::other;
-  return found == H5T_FLOAT ? Kind::real : Kind::integer;
-}
-
 /// Without what pads it, and without bytes that a terminal would obey.
 std::string trimmed(std::string text) {
   text.resize(std::strlen(text.c_str()));
@@ -187,12 +146,23 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+/// HDF5 1.10 ends the process if it finds no memory for a file that it opens.
+void check_room_for(const std::string& path) {
+  constexpr std::size_t needed = 8 << 20;  // several times what it takes
+  void* room = ::mmap(nullptr, needed, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED)
+    throw OutOfMemory(fmt::format("'{}' cannot be opened: there are not {} MiB left for HDF5{}",
+                                  path, needed >> 20, describe_memory_limit()));
+  ::munmap(room, needed);
+}
+
 }  // namespace
 
 InputFile::InputFile(std::string path, std::shared_ptr<CompleteDatasets> complete)
     : path_(std::move(path)), complete_(std::move(complete)) {
   const Session session;
   check_is_file(path_);
+  check_room_for(path_);
   file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file_.valid()) refuse_to_open(path_);
 }

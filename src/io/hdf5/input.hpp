@@ -120,6 +120,8 @@ class Handle {
 std::string last_error();
 
 enum class Kind { real, integer, other };
+/// Of a type of HDF5; `other` also if its description makes no sense.
+Kind kind_of(hid_t type);
 
 /// What a dataset looks like from outside.
 struct DatasetShape {
