@@ -42,9 +42,9 @@ struct BoundedWalk : NeighbourWalk<Lanes, Rows, Derived, ScratchType> {
   }
 
   /// Calls bound(metric, walk), which finds first bounds and the walk's reach. Queries that are
-  /// particles have enough others around them; images are nearer yet. All that is near other queries
-  /// may lie across an edge: then the reach is far beyond what queries and their neighbours usually
-  /// take.
+  /// particles have enough others around them; images are nearer yet. Other queries may have all
+  /// that is near across an edge: then the reach is far beyond what queries and their neighbours
+  /// usually take.
   template <class Bound>
   ZHALO_HD void find_bounds(const Lanes& lanes, Walk& walk, const Bound& bound) const {
     bound(OpenSpace<Lanes>{}, walk);
