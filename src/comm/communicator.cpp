@@ -308,11 +308,16 @@ void Communicator::reduce_in_place(Span<Index> values, Prefix prefix, const char
     const Span<Index> part = values.subspan(first, std::min(max_num, values.size() - first));
     const Span<Index> sent = wire.span().subspan(0, part.size());
     std::copy(part.begin(), part.end(), sent.begin());
-    state_->finish(operation, [&] {
-      return prefix == Prefix::yes ? state_->network->exclusive_sum(
-                                         sent, wire.span().subspan(max_num, 2 * part.size()))
-                                   : state_->network->reduce(sent, RankReduction::sum);
-    });
+    try {
+      state_->finish(operation, [&] {
+        return prefix == Prefix::yes ? state_->network->exclusive_sum(
+                                           sent, wire.span().subspan(max_num, 2 * part.size()))
+                                     : state_->network->reduce(sent, RankReduction::sum);
+      });
+    } catch (const std::exception& error) {
+      state_->give_up(error.what());  // other ranks wait for messages of this one
+      throw;
+    }
     std::copy(sent.begin(), sent.end(), part.begin());
   }
 }
