@@ -37,9 +37,9 @@ class GroupTable {
                             Index columns) const;
 
   const Catalogue* catalogue_;
-  Index num_columns_;                  // of types
-  bool wide_ = false;                  // some group anywhere is too large for int32
-  std::vector<Index> length_by_type_;  // if wide
+  Index num_columns_;  // of types
+  bool wide_ = false;  // some group anywhere is too large for int32
+  std::vector<Index> length_by_type_;
   std::vector<Index> offset_by_type_;
   std::vector<std::int32_t> narrow_length_;
   std::vector<std::int32_t> narrow_length_by_type_;
@@ -125,7 +125,6 @@ GroupTable::GroupTable(const Communicator& comm, const Catalogue& catalogue,
   if (wide_) return;
   narrow_length_.assign(catalogue.length.begin(), catalogue.length.end());
   narrow_length_by_type_.assign(length_by_type_.begin(), length_by_type_.end());
-  length_by_type_ = {};
 }
 
 /// int32 is what tools expect; int64 if a group anywhere is too large for it.
