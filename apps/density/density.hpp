@@ -83,7 +83,6 @@ struct Sources {
   io::Snapshot particles;
   std::vector<int> types;             ///< those of --types that are there
   std::vector<std::string> warnings;  ///< of the others
-  io::HaloList haloes;                ///< on rank 0, if there are to be any
 };
 
 struct Plan : app::CommonPlan {
@@ -94,7 +93,8 @@ struct Plan : app::CommonPlan {
   Grid grid;
   std::optional<io::RedshiftSpace> redshift_space;
   std::string decomposition;
-  double depth = 0;  ///< of the layer that is shown
+  double depth = 0;     ///< of the layer that is shown
+  io::HaloList haloes;  ///< on rank 0: those that the picture shows, if there are to be any
   app::Estimate<double> estimate;
 };
 
@@ -144,13 +144,12 @@ std::string power_table(const Plan& plan, const PaintReport& painted,
 std::vector<double> project(const Context& context, const Field<float>& field, const View& view,
                             double depth);
 
-/// Those that the picture shows: in the layer, and as large as the user wants. `list` is in the
-/// catalogue's order.
-std::vector<io::Halo> shown_haloes(const io::HaloList& list, const Plan& plan);
+/// Haloes of the catalogue that the picture shows: in the layer, and as large as the user wants.
+/// Throws as io::read_haloes does.
+io::HaloList read_shown_haloes(const Plan& plan);
 
 /// The bytes of a PNG of the projected field.
-std::string draw(const Plan& plan, std::vector<double> projected,
-                 const std::vector<io::Halo>& haloes);
+std::string draw(const Plan& plan, std::vector<double> projected);
 
 /// Cells in units of the mean, over all ranks.
 struct FieldNumbers {

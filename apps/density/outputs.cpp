@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "apps/cli/process.hpp"
 #include "apps/density/density.hpp"
@@ -188,7 +189,7 @@ std::array<int, 2> map_axes(int axis) {
   return {0, 1};
 }
 
-constexpr std::size_t max_unasked = 200;
+constexpr Index max_unasked = 200;
 
 bool is_in_layer(const io::Halo& halo, const Plan& plan) {
   const View& view = plan.options.view;
@@ -197,8 +198,9 @@ bool is_in_layer(const io::Halo& halo, const Plan& plan) {
   return plan.depth >= side || above - side * std::floor(above / side) < plan.depth;
 }
 
-std::string haloes_text(const Plan& plan, std::size_t num) {
+std::string haloes_text(const Plan& plan) {
   if (plan.options.haloes.empty()) return {};
+  const Index num = std::ssize(plan.haloes.haloes);
   const char* noun = num == 1 ? "halo" : "haloes";
   if (plan.options.min_members)
     return fmt::format("; circles: {} {} of at least {} particles", num, noun,
@@ -239,18 +241,15 @@ std::vector<double> project(const Context& context, const Field<float>& field, c
   return means;
 }
 
-std::vector<io::Halo> shown_haloes(const io::HaloList& list, const Plan& plan) {
-  std::vector<io::Halo> shown;
-  const auto is_wanted = [&](const io::Halo& halo) {
-    return halo.length >= plan.options.min_members.value_or(0) && is_in_layer(halo, plan);
-  };
-  std::copy_if(list.haloes.begin(), list.haloes.end(), std::back_inserter(shown), is_wanted);
-  if (!plan.options.min_members && shown.size() > max_unasked) shown.resize(max_unasked);
-  return shown;
+io::HaloList read_shown_haloes(const Plan& plan) {
+  const auto& min_members = plan.options.min_members;
+  const Index max_haloes = min_members ? std::numeric_limits<Index>::max() : max_unasked;
+  return io::read_haloes(plan.options.haloes, max_haloes, [&](const io::Halo& halo) {
+    return halo.length >= min_members.value_or(0) && is_in_layer(halo, plan);
+  });
 }
 
-std::string draw(const Plan& plan, std::vector<double> projected,
-                 const std::vector<io::Halo>& haloes) {
+std::string draw(const Plan& plan, std::vector<double> projected) {
   const Options& options = plan.options;
   const auto axes = map_axes(options.view.axis);
   app::Picture picture;
@@ -272,9 +271,9 @@ std::string draw(const Plan& plan, std::vector<double> projected,
                                                   : "";
   picture.subtitle =
       fmt::format("{}{}; {}\u00b3 cells, {}{}{}", layer_text(plan), space, options.grid,
-                  window_text(options), compensated, haloes_text(plan, haloes.size()));
+                  window_text(options), compensated, haloes_text(plan));
   picture.longer_side = options.pixels;
-  for (const io::Halo& halo : haloes)
+  for (const io::Halo& halo : plan.haloes.haloes)
     picture.circles.push_back({{halo.centre[axes[0]], halo.centre[axes[1]]}, halo.radius});
   return draw_png(picture);
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "apps/cli/options.hpp"
@@ -41,7 +40,7 @@ Box periodic_box(const io::SnapshotInfo& info, const Options& options) {
 }
 
 /// Rank 0 knows those of the haloes, and decides.
-app::RunFiles files_of(const Plan& plan, const io::HaloList& haloes) {
+app::RunFiles files_of(const Plan& plan) {
   const Options& options = plan.options;
   app::RunFiles files{plan.snapshot.files,
                       {},
@@ -49,7 +48,7 @@ app::RunFiles files_of(const Plan& plan, const io::HaloList& haloes) {
                        {"--image", options.image, "\x89PNG", "zhalo"},
                        {"--json", options.json}},
                       plan.num_files};
-  files.inputs.insert(files.inputs.end(), haloes.files.begin(), haloes.files.end());
+  files.inputs.insert(files.inputs.end(), plan.haloes.files.begin(), plan.haloes.files.end());
   if (writes_field(options)) files.outputs.push_back(plan.output);
   return files;
 }
@@ -100,8 +99,8 @@ std::string sides_of(const Vec3d& box) {
   return fmt::format("{:.10g} x {:.10g} x {:.10g}", box[0], box[1], box[2]);
 }
 
-void check_haloes(const io::HaloList& list, const Options& options, const Plan& plan) {
-  const Vec3d ours = plan.grid.box.length, theirs = list.box_length;
+void check_haloes(const Plan& plan) {
+  const Vec3d ours = plan.grid.box.length, theirs = plan.haloes.box_length;
   const auto differs = [&](const Vec3d& stretch) {
     for (int axis = 0; axis < 3; ++axis) {
       const double side = ours[axis] / stretch[axis];
@@ -114,12 +113,12 @@ void check_haloes(const io::HaloList& list, const Options& options, const Plan& 
   throw InputError(
       fmt::format("--haloes '{}' are in a box with sides of {}, the particles in one of {}: are "
                   "they of this snapshot?",
-                  options.haloes, sides_of(theirs), sides_of(ours)));
+                  plan.options.haloes, sides_of(theirs), sides_of(ours)));
 }
 
 /// Haloes of an earlier or later time may be wanted, so they are shown.
-void warn_of_haloes(const io::HaloList& list, Plan& plan) {
-  const auto ours = plan.snapshot.cosmology.redshift, theirs = list.redshift;
+void warn_of_haloes(Plan& plan) {
+  const auto ours = plan.snapshot.cosmology.redshift, theirs = plan.haloes.redshift;
   if (!ours || !theirs || std::abs(*theirs - *ours) <= 1e-3 * (1 + std::abs(*ours))) return;
   plan.warnings.push_back(
       fmt::format("--haloes '{}' are of redshift {:.3f}, the particles of redshift {:.3f}",
@@ -216,14 +215,10 @@ std::string layer_text(const Plan& plan) {
 }
 
 Sources open_sources(const Context& context, const Options& options) {
-  Sources sources{app::open_snapshot(context, options.snapshot, options.box_length), {}, {}, {}};
+  Sources sources{app::open_snapshot(context, options.snapshot, options.box_length), {}, {}};
   sources.types =
       app::present_types(sources.particles.info(), "--types", options.types, sources.warnings);
   check_columns(sources, options);
-  context.comm.together([&] {
-    if (!options.haloes.empty() && context.comm.rank() == 0)
-      sources.haloes = io::read_haloes(options.haloes, std::numeric_limits<Index>::max());
-  });
   return sources;
 }
 
@@ -248,13 +243,17 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   }
   plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
-  context.comm.together([&] { check_haloes(sources.haloes, options, plan); });
-  warn_of_haloes(sources.haloes, plan);
+  context.comm.together([&] {
+    if (options.haloes.empty() || context.comm.rank() != 0) return;
+    plan.haloes = read_shown_haloes(plan);
+    check_haloes(plan);
+  });
+  warn_of_haloes(plan);
   if (writes_field(options))
     plan.output =
         app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
   plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
-  check_names(context.comm, files_of(plan, sources.haloes), plan.warnings);
+  check_names(context.comm, files_of(plan), plan.warnings);
   check_bins(plan);
   warn_of_bins(plan);
   plan.estimate = estimate_needs(plan);

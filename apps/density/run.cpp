@@ -170,17 +170,15 @@ void give_back_memory(const Context& context) {
 }
 
 /// Rank 0 draws.
-std::optional<HaloNumbers> put_picture(const Context& context, const Sources& sources,
-                                       const Plan& plan, const Made& made, app::TextFile& file) {
+std::optional<HaloNumbers> put_picture(const Context& context, const Plan& plan, const Made& made,
+                                       app::TextFile& file) {
   const ScopedTimer timer(context.timers, "draw");
   std::vector<double> projected = project(context, *made.field, plan.options.view, plan.depth);
-  const std::vector<io::Halo> haloes = shown_haloes(sources.haloes, plan);
   context.comm.together([&] {
-    file.put(context.comm.rank() == 0 ? draw(plan, std::move(projected), haloes) : std::string());
+    file.put(context.comm.rank() == 0 ? draw(plan, std::move(projected)) : std::string());
   });
   if (plan.options.haloes.empty()) return std::nullopt;
-  return HaloNumbers{static_cast<Index>(sources.haloes.haloes.size()),
-                     static_cast<Index>(haloes.size())};
+  return HaloNumbers{plan.haloes.num_total, std::ssize(plan.haloes.haloes)};
 }
 
 /// Reads, paints, transforms and writes to `outputs`, for app::commit. The phases go to
@@ -204,8 +202,7 @@ Result make_density(const Context& context, const Sources& sources, const Plan& 
     io::write_field(*outputs.field, context, *made.field, describe_field(plan, made.painted),
                     plan.snapshot);
   }
-  if (!plan.options.image.empty())
-    result.haloes = put_picture(context, sources, plan, made, outputs.image);
+  if (!plan.options.image.empty()) result.haloes = put_picture(context, plan, made, outputs.image);
   result.written = app::sync_to_disk(context, outputs.results());
   return result;
 }

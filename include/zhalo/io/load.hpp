@@ -1,6 +1,7 @@
 /// From a snapshot to Particles: each rank loads its share. Query points, haloes, and masses.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -151,14 +152,17 @@ struct Halo {
 
 struct HaloList {
   std::vector<Halo> haloes;        ///< in the catalogue's order: the largest first
+  Index num_total = 0;             ///< of the catalogue, with those that were not asked for
   Vec3d box_length;                ///< 0 if the catalogue does not say
   std::optional<double> redshift;  ///< empty if the catalogue does not say
   std::vector<std::string> files;  ///< of the catalogue
 };
 
-/// Reads at most `max_haloes` haloes. `path` is a catalogue folder groups_NNN, one of its files, or
-/// a name without ".K.hdf5". Throws FileError or InputError. Not collective: run it on one rank, in
+/// Reads the first `max_haloes` haloes for which `is_wanted` is true; empty wants all. Only those
+/// are held in memory. `path` is a catalogue folder groups_NNN, one of its files, or a name without
+/// ".K.hdf5". Throws FileError or InputError. Not collective: run it on one rank, in
 /// Communicator::together.
-HaloList read_haloes(const std::string& path, Index max_haloes);
+HaloList read_haloes(const std::string& path, Index max_haloes,
+                     const std::function<bool(const Halo&)>& is_wanted = {});
 
 }  // namespace zhalo::io

@@ -92,19 +92,11 @@ void check_rows(const hdf5::InputFile& file, const std::string& dataset, Index g
                                  file.path(), dataset, width, groups));
 }
 
-/// The first rows of those that there are.
-struct FirstRows {
-  Index count = 0;
-  Index of = 0;
-};
-
 template <class T>
-std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset, FirstRows rows,
+std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset, hdf5::Rows rows,
                          Index width = 1) {
   std::vector<T> values(static_cast<std::size_t>(rows.count * width));
-  if (dataset.empty() || rows.count == 0) return values;
-  check_rows(file, dataset, rows.of, width);
-  file.read(dataset, {0, rows.count}, hdf5::native_type(T{}), values.data());
+  if (!dataset.empty()) file.read(dataset, rows, hdf5::native_type(T{}), values.data());
   return values;
 }
 
@@ -134,23 +126,58 @@ Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
                   file.path()));
 }
 
-void append_groups(const hdf5::InputFile& file, Index max_haloes, std::vector<Halo>& haloes) {
-  const std::string centres = first_of(file, {"GroupPos", "GroupCM"});
-  const Index groups = groups_in(file, centres);
-  const FirstRows rows{std::min(groups, max_haloes - static_cast<Index>(haloes.size())), groups};
-  const auto centre = read_rows<double>(file, centres, rows, 3);
-  const auto radius = read_rows<double>(
-      file, first_of(file, {"GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"}), rows);
-  const auto mass = read_rows<double>(file, "Group/GroupMass", rows);
-  const auto length = read_rows<Index>(file, "Group/GroupLen", rows);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(rows.count); ++i)
+/// Datasets of one file that have a row for each group. `radii` is empty if there are none.
+struct GroupColumns {
+  std::string centres, radii, masses = "Group/GroupMass", lengths = "Group/GroupLen";
+};
+
+GroupColumns columns_of(const hdf5::InputFile& file) {
+  return {first_of(file, {"GroupPos", "GroupCM"}),
+          first_of(file, {"GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"})};
+}
+
+void check_columns(const hdf5::InputFile& file, const GroupColumns& columns, Index groups) {
+  check_rows(file, columns.centres, groups, 3);
+  if (!columns.radii.empty()) check_rows(file, columns.radii, groups, 1);
+  check_rows(file, columns.masses, groups, 1);
+  check_rows(file, columns.lengths, groups, 1);
+}
+
+std::vector<Halo> read_groups(const hdf5::InputFile& file, const GroupColumns& columns,
+                              hdf5::Rows rows) {
+  const auto centre = read_rows<double>(file, columns.centres, rows, 3);
+  const auto radius = read_rows<double>(file, columns.radii, rows);
+  const auto mass = read_rows<double>(file, columns.masses, rows);
+  const auto length = read_rows<Index>(file, columns.lengths, rows);
+  std::vector<Halo> haloes;
+  for (std::size_t i = 0; i < mass.size(); ++i)
     haloes.push_back(
         {{{centre[3 * i], centre[3 * i + 1], centre[3 * i + 2]}}, radius[i], mass[i], length[i]});
+  return haloes;
+}
+
+/// Appends wanted groups until there are `max_haloes`; returns how many groups the file has.
+Index append_groups(const hdf5::InputFile& file, Index max_haloes,
+                    const std::function<bool(const Halo&)>& is_wanted, std::vector<Halo>& haloes) {
+  constexpr Index rows_at_once = 1 << 16;
+  const GroupColumns columns = columns_of(file);
+  const Index groups = groups_in(file, columns.centres);
+  if (groups > 0) check_columns(file, columns, groups);
+  for (Index begin = 0; begin < groups; begin += rows_at_once) {
+    if (std::ssize(haloes) >= max_haloes) break;
+    const hdf5::Rows rows{begin, std::min(rows_at_once, groups - begin)};
+    for (const Halo& halo : read_groups(file, columns, rows)) {
+      if (std::ssize(haloes) < max_haloes && (!is_wanted || is_wanted(halo)))
+        haloes.push_back(halo);
+    }
+  }
+  return groups;
 }
 
 }  // namespace
 
-HaloList read_haloes(const std::string& path, Index max_haloes) {
+HaloList read_haloes(const std::string& path, Index max_haloes,
+                     const std::function<bool(const Halo&)>& is_wanted) {
   const std::string first = first_catalogue_file(path);
   HaloList list;
   Index num_files = 1;
@@ -161,10 +188,8 @@ HaloList read_haloes(const std::string& path, Index max_haloes) {
     num_files = holds_all(file) ? 1 : integer_of(file, "NumFiles", 1);
   }
   list.files = all_chunks(first, num_files, "catalogue");
-  for (const std::string& name : list.files) {
-    if (static_cast<Index>(list.haloes.size()) >= max_haloes) break;
-    append_groups(hdf5::InputFile(name), max_haloes, list.haloes);
-  }
+  for (const std::string& name : list.files)
+    list.num_total += append_groups(hdf5::InputFile(name), max_haloes, is_wanted, list.haloes);
   return list;
 }
 

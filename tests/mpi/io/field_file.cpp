@@ -2,6 +2,7 @@
 /// Haloes out of catalogues.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <numeric>
 
 #include "tests/mpi/io/hdf5_contents.hpp"
 #include "tests/mpi/io/invented.hpp"
@@ -184,6 +185,7 @@ TEST_CASE("haloes are those of the catalogue's rows") {
       }
     }
     CHECK(read_haloes(folder, 100).haloes.size() == static_cast<std::size_t>(world.num_groups));
+    CHECK(read_haloes(folder, 1).num_total == world.num_groups);
     comm.barrier();
     if (comm.rank() == 0 && num_files == 3) {
       fs::remove(folder + "/fof_subhalo_tab_042.2.hdf5");
@@ -208,6 +210,45 @@ TEST_CASE("haloes of GADGET-4's own catalogue") {
       CHECK(list.haloes[i].centre[axis] == static_cast<double>(value));
     }
   }
+}
+
+TEST_CASE("of many haloes, only the wanted ones are held") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const std::string out = scratch(comm, "many");
+  if (comm.rank() != 0) return;
+  fs::create_directories(out);
+  const std::string path = out + "/fof_subhalo_tab_001.hdf5";
+  constexpr Index num = 150001;
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t group = H5Gcreate2(file, "Group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  /// Row g is g * width, g * width + 1, ...
+  const auto write_rows = [&](const char* name, Index width) {
+    std::vector<Index> values(static_cast<std::size_t>(num * width));
+    std::iota(values.begin(), values.end(), Index{0});
+    const hsize_t extent[2] = {num, static_cast<hsize_t>(width)};
+    const hid_t rows = H5Screate_simple(width == 1 ? 1 : 2, extent, nullptr);
+    const hid_t set =
+        H5Dcreate2(group, name, H5T_NATIVE_INT64, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Dclose(set), H5Sclose(rows);
+  };
+  write_rows("GroupPos", 3), write_rows("GroupMass", 1), write_rows("GroupLen", 1);
+  H5Gclose(group), H5Fclose(file);
+  constexpr Index step = 1000;
+  const auto is_wanted = [](const Halo& halo) { return halo.length % step == 0; };
+  for (const Index max_haloes : {Index{3}, Index{70}, num}) {
+    const HaloList list = read_haloes(path, max_haloes, is_wanted);
+    CHECK(list.num_total == num);
+    REQUIRE(std::ssize(list.haloes) == std::min(max_haloes, num / step + 1));
+    for (std::size_t i = 0; i < list.haloes.size(); ++i) {
+      const Index row = static_cast<Index>(i) * step;
+      const auto real = static_cast<double>(row);
+      CHECK(list.haloes[i].length == row);
+      CHECK(list.haloes[i].mass == real);
+      CHECK(list.haloes[i].centre == Vec3d{{3 * real, 3 * real + 1, 3 * real + 2}});
+    }
+  }
+  CHECK(read_haloes(path, num).haloes.size() == std::size_t{num});
 }
 
 TEST_CASE("what is no catalogue is refused with a remedy") {
