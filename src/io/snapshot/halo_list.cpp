@@ -92,11 +92,19 @@ void check_rows(const hdf5::InputFile& file, const std::string& dataset, Index g
                                  file.path(), dataset, width, groups));
 }
 
+/// Some rows of those that there are.
+struct SomeRows {
+  hdf5::Rows rows;
+  Index of = 0;
+};
+
 template <class T>
-std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset, hdf5::Rows rows,
-                         Index width = 1) {
-  std::vector<T> values(static_cast<std::size_t>(rows.count * width));
-  if (!dataset.empty()) file.read(dataset, rows, hdf5::native_type(T{}), values.data());
+std::vector<T> read_rows(const hdf5::InputFile& file, const std::string& dataset,
+                         const SomeRows& some, Index width = 1) {
+  std::vector<T> values(static_cast<std::size_t>(some.rows.count * width));
+  if (dataset.empty()) return values;
+  check_rows(file, dataset, some.of, width);
+  file.read(dataset, some.rows, hdf5::native_type(T{}), values.data());
   return values;
 }
 
@@ -136,15 +144,8 @@ GroupColumns columns_of(const hdf5::InputFile& file) {
           first_of(file, {"GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"})};
 }
 
-void check_columns(const hdf5::InputFile& file, const GroupColumns& columns, Index groups) {
-  check_rows(file, columns.centres, groups, 3);
-  if (!columns.radii.empty()) check_rows(file, columns.radii, groups, 1);
-  check_rows(file, columns.masses, groups, 1);
-  check_rows(file, columns.lengths, groups, 1);
-}
-
 std::vector<Halo> read_groups(const hdf5::InputFile& file, const GroupColumns& columns,
-                              hdf5::Rows rows) {
+                              const SomeRows& rows) {
   const auto centre = read_rows<double>(file, columns.centres, rows, 3);
   const auto radius = read_rows<double>(file, columns.radii, rows);
   const auto mass = read_rows<double>(file, columns.masses, rows);
@@ -162,11 +163,10 @@ Index append_groups(const hdf5::InputFile& file, Index max_haloes,
   constexpr Index rows_at_once = 1 << 16;
   const GroupColumns columns = columns_of(file);
   const Index groups = groups_in(file, columns.centres);
-  if (groups > 0) check_columns(file, columns, groups);
   for (Index begin = 0; begin < groups; begin += rows_at_once) {
     if (std::ssize(haloes) >= max_haloes) break;
     const hdf5::Rows rows{begin, std::min(rows_at_once, groups - begin)};
-    for (const Halo& halo : read_groups(file, columns, rows)) {
+    for (const Halo& halo : read_groups(file, columns, {rows, groups})) {
       if (std::ssize(haloes) < max_haloes && (!is_wanted || is_wanted(halo)))
         haloes.push_back(halo);
     }
