@@ -1,5 +1,5 @@
 /// zhalo_bench: times friends-of-friends, the catalogue and the k nearest neighbours, on generated
-/// points or on a file's, painting and sampling of meshes, and Fourier transforms.
+/// points or on a file's, painting and readout of meshes, and Fourier transforms.
 #include <benchmark/benchmark.h>
 
 #include <cerrno>
@@ -294,7 +294,7 @@ int main(int argc, char** argv) {
     app::CommandLine command({.name = "zhalo_bench",
                               .usage = "[OPTION...]",
                               .summary = "Times zhalo's friends-of-friends, catalogue, k nearest "
-                                         "neighbours, painting, sampling and Fourier transforms.",
+                                         "neighbours, painting, readout and Fourier transforms.",
                               .footer = explanation});
     add_options(command, options);
     if (const auto help = command.parse(argc, argv)) {

@@ -70,7 +70,8 @@ void parse_device(const std::string& word, RunOptions& options) {
 void add_snapshot(CommandLine& command, CommonOptions& options) {
   command.add_option(
       "snapshot", options.snapshot,
-      "A file, one of its chunks, their common name, or their folder, of\n" + io::names_of_codes(),
+      "A file, one of its chunks, their name without .0.hdf5, or their folder, of\n" +
+          io::names_of_codes(),
       "");
   command.explain_extra_words(
       "give one snapshot; of a snapshot in many files, one of them or their folder");

@@ -252,7 +252,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   if (writes_field(options))
     plan.output =
         app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
-  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
+  plan.num_files = options.files.num_files_on(plan.ranks.num_ranks);
   check_names(context.comm, files_of(plan), plan.warnings);
   check_bins(plan);
   warn_of_bins(plan);

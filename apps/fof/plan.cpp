@@ -121,8 +121,7 @@ std::size_t row_bytes(const io::SnapshotInfo& info) {
 
 /// Of each kind.
 Index num_files(const Plan& plan) {
-  const Index numbered = plan.files.num_files > 0 ? plan.files.num_files : plan.ranks.num_ranks;
-  return numbered + (plan.files.master ? 1 : 0);
+  return plan.files.num_files_on(plan.ranks.num_ranks) + (plan.files.master ? 1 : 0);
 }
 
 /// Of the run that the rest of the plan describes, as measured on the host.

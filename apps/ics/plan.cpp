@@ -157,7 +157,7 @@ Plan plan_run(const Context& context, const Options& options) {
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.decomposition = decompose(options, plan.ranks.num_ranks).describe();
   plan.output = app::name_output(options.output, "ics.hdf5");
-  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
+  plan.num_files = options.files.num_files_on(plan.ranks.num_ranks);
   app::RunFiles files{{}, {plan.output}, {{"--json", options.json}}, plan.num_files};
   if (!options.power.empty()) files.inputs.push_back(options.power);
   check_names(context.comm, files, plan.warnings);

@@ -203,7 +203,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.output =
       app::name_output(options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number));
   plan.warnings = warnings_of(sources, plan);
-  plan.num_files = options.files.num_files > 0 ? options.files.num_files : plan.ranks.num_ranks;
+  plan.num_files = options.files.num_files_on(plan.ranks.num_ranks);
   app::check_names(context.comm,
                    {files_read(plan), {plan.output}, {{"--json", options.json}}, plan.num_files},
                    plan.warnings);

@@ -26,7 +26,7 @@ enum class Norm {
 };
 
 /// How the transforms of lines are planned on the host. `measure` times several algorithms, which
-/// takes tenths of a second for each new length. On a device there is only one way.
+/// takes seconds for each new length. On a device there is only one way.
 enum class PlanEffort { estimate, measure };
 
 /// How ranks of one machine exchange data: through shared memory, or by messages as between

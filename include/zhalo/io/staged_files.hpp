@@ -29,6 +29,9 @@ struct WriteOptions {
   /// Also writes a file without a number, which shows the numbered files as one (HDF5's virtual
   /// datasets).
   bool master = false;
+
+  /// K on so many ranks.
+  Index num_files_on(int num_ranks) const { return num_files > 0 ? num_files : num_ranks; }
 };
 
 // Files that appear complete or not at all.
