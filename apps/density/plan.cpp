@@ -236,6 +236,12 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   if (const auto axis = options.redshift_axis) {
     plan.redshift_space = io::redshift_space(plan.snapshot, *axis);
     plan.redshift_space->side = plan.grid.box.length[*axis];
+    if (plan.snapshot.units.assumed)
+      plan.warnings.push_back(
+          fmt::format("'{}' states no units: --redshift-space moves particles as if lengths were "
+                      "in {} (if they "
+                      "are not, add UnitLength_in_cm to the attributes of its Header)",
+                      plan.snapshot.path, plan.snapshot.units.length_name()));
     if (!options.haloes.empty())
       plan.warnings.emplace_back(
           "--redshift-space moves particles, but not --haloes: their circles are where the "

@@ -56,11 +56,18 @@ Json view_json(const Plan& plan) {
       {"axis", std::string(1, axis_names[view.axis])}, {"from", view.from}, {"depth", plan.depth}};
 }
 
+/// "0.390625 Mpc/h"; three numbers if the cells are no cubes.
+std::string cell_text(const Plan& plan) {
+  const auto side = [&](int axis) { return plan.grid.spacing(axis); };
+  const std::string unit = plan.snapshot.units.length_name();
+  if (side(0) == side(1) && side(1) == side(2)) return fmt::format("{:.6g} {}", side(0), unit);
+  return fmt::format("{:.6g} x {:.6g} x {:.6g} {}", side(0), side(1), side(2), unit);
+}
+
 std::string field_lines(const Plan& plan) {
   const Options& options = plan.options;
   std::string text =
-      line("Field", "{}^3 cells of {:.6g} {}, {}", options.grid, plan.grid.spacing(0),
-           plan.snapshot.units.length_name(), window_text(options));
+      line("Field", "{}^3 cells of {}, {}", options.grid, cell_text(plan), window_text(options));
   if (!needs_field(options) || field_compensation(options) == Compensation::none) return text;
   return text + line("", "{}", compensation_text(field_compensation(options)));
 }

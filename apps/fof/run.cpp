@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -250,8 +251,31 @@ std::string warning_of(const LostDigits& lost, Index num_groups) {
       what, lost.num_groups, num_groups, number, lost.largest, lost.typical);
 }
 
+double half_of_shortest_side(const Box& box) {
+  double half = std::numeric_limits<double>::infinity();
+  for (int axis = 0; axis < box.dimensions; ++axis)
+    if (box.periodic[axis]) half = std::min(half, box.length[axis] / 2);
+  return half;
+}
+
+/// Of groups whose members have no unique nearest image. Collective.
+std::optional<std::string> warning_of_wide_groups(const Communicator& comm,
+                                                  const Catalogue& catalogue, const Box& box) {
+  const double half = half_of_shortest_side(box);
+  // Nearest images of members along a whole side are up to half of it from any centre.
+  const auto is_wide = [&](const HaloProperties& halo) { return halo.max_radius >= 0.98 * half; };
+  const Index num = comm.sum(static_cast<Index>(
+      std::count_if(catalogue.properties.begin(), catalogue.properties.end(), is_wide)));
+  if (num == 0) return std::nullopt;
+  return fmt::format(
+      "{} of {} groups span half of the periodic box or more: their centres and radii are those "
+      "of nearest images, and may be wrong (a shorter linking length gives smaller groups)",
+      num, catalogue.num_groups_total);
+}
+
 /// Of all ranks.
-std::vector<std::string> warnings_of(const Communicator& comm, const Catalogue& catalogue) {
+std::vector<std::string> warnings_of(const Communicator& comm, const Catalogue& catalogue,
+                                     const Box& box) {
   std::vector<std::string> warnings;
   // A mass of 0 has lost its digits.
   const auto is_unknown = [](const HaloProperties& halo) {
@@ -266,13 +290,15 @@ std::vector<std::string> warnings_of(const Communicator& comm, const Catalogue& 
                     others, catalogue.num_groups_total));
   for (const LostDigits& lost : find_lost_digits(comm, catalogue))
     warnings.push_back(warning_of(lost, catalogue.num_groups_total));
+  const auto wide = warning_of_wide_groups(comm, catalogue, box);
+  if (wide && warnings.empty()) warnings.push_back(*wide);  // else centres may be wrong anyway
   return warnings;
 }
 
 /// What the catalogue says. Collective.
-Result result_of(const Communicator& comm, const Catalogue& catalogue) {
+Result result_of(const Communicator& comm, const Catalogue& catalogue, const Box& box) {
   Result result;
-  result.warnings = warnings_of(comm, catalogue);
+  result.warnings = warnings_of(comm, catalogue, box);
   result.num_groups = catalogue.num_groups_total;
   result.num_members = catalogue.num_members_total;
   result.checksum = fmt::format("{:016x}", catalogue.checksum);
@@ -313,7 +339,7 @@ Result find_groups_of(const Context& context, const io::Snapshot& snapshot, cons
   grouped = {};
   write<Real>(context, {loaded, species, domain, catalogue}, plan, files);
 
-  Result result = result_of(context.comm, catalogue);
+  Result result = result_of(context.comm, catalogue, plan.box);
   result.num_wrapped = domain.num_wrapped();
   result.exchanged = exchanged_over_ranks(context.comm, statistics);
   result.particles = app::read_per_rank(context.comm, loaded.particles.num());

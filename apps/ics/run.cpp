@@ -113,10 +113,15 @@ void check_rounding(const Options& options, Result& result) {
   const bool is_displaced = options.num > 2;  // else the plan has warned
   if (options.double_precision || !is_displaced || noise <= max_noise * result.rms_displacement)
     return;
+  const std::string lost =
+      noise < result.rms_displacement
+          ? fmt::format("is more than {}% of the displacements, {:.3g} Mpc/h rms", 100 * max_noise,
+                        result.rms_displacement)
+          : "is more than the displacements, which are lost";
   result.warnings.push_back(fmt::format(
       "--box-size {}: float32 coordinates are up to {:.3g} Mpc/h apart, and their rounding, {:.3g} "
-      "Mpc/h rms, is more than {}% of the displacements, {:.3g} Mpc/h rms (use --double)",
-      options.box, largest_step(options.box), noise, 100 * max_noise, result.rms_displacement));
+      "Mpc/h rms, {} (use --double)",
+      options.box, largest_step(options.box), noise, lost));
 }
 
 /// Makes the particles and writes them to `files`, for app::commit. The phases go to

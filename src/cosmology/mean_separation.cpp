@@ -108,6 +108,7 @@ bool fills_as_dark_matter(MatterContent matter, double mass) {
 std::string why_not_volume(const MatterContent& matter, const MassSummary& masses) {
   if (matter.num_types != 1) return "several types are linked";
   if (matter.has_gas) return "there is gas";
+  if (masses.count > 0 && masses.max == 0) return "all masses are 0";
   if (!masses.equal()) return "masses differ";
   const Omega omega = omega_of(matter);
   const bool has_volume = matter.volume && *matter.volume > 0;

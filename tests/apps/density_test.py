@@ -307,6 +307,27 @@ class Spectra(DensityCase):
         text = self.assert_in_redshift_space(path, pos, velocity / (a * rate), box, n)
         self.assertIn(f"redshift space along y: {1 / (a * rate)[0]:.4g}", text)
 
+    def test_redshift_space_of_a_file_without_units(self):
+        """A part of the particles, as in a sample, tells that lengths are in Mpc/h, too."""
+        path, pos, _ = self.real(0)
+        options = ["--grid", 16, "--redshift-space", "y", "--weights", "number", "-o"]
+        self.succeed(path, *options, "whole.hdf5")
+        for part in (1, 100):
+            shutil.copy(path, self.folder / "bare.hdf5")
+            with h5py.File(self.folder / "bare.hdf5", "r+") as file:
+                for attributes in (file["Header"].attrs, file["Parameters"].attrs):
+                    for name in [name for name in attributes if name.startswith("Unit")]:
+                        del attributes[name]
+                file["Header"].attrs["MassTable"] = file["Header"].attrs["MassTable"] / part
+            status, text, errors = self.run_command("bare.hdf5", *options, "bare_field.hdf5")
+            self.assertEqual((status, errors.count("\n")), (0, 1), errors)
+            self.assertIn("states no units: --redshift-space moves particles as if", errors)
+            self.assertIn("were in Mpc/h (", errors)
+            self.assertRegex(text, r"\nNote +The file states no units; lengths are taken as Mpc/h")
+            np.testing.assert_array_equal(
+                self.density("bare_field.hdf5"), self.density("whole.hdf5")
+            )
+
     def assert_in_redshift_space(self, path, pos, shift, box, n):
         moved = pos.astype(np.float64)
         moved[:, 1] = (moved[:, 1] + shift) % box

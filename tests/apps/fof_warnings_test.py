@@ -242,6 +242,16 @@ class Warnings(FofCase):
                     snapshot = json.loads((self.folder / "report.json").read_text())["snapshot"]
                     self.assertEqual(snapshot["cosmological"], density == 0.3)
 
+    def test_no_time_and_no_redshift(self):
+        def edit(file):
+            del file["Parameters"].attrs["ComovingIntegrationOn"]
+            for name in ("Time", "Redshift"):
+                del file["Header"].attrs[name]
+
+        path = self.copy_of_snapshot(edit)
+        options = ["--rlink-abs", 0.15625, "--meansep", 0.78]
+        self.assert_one_warning([path, *options], "no Time and no Redshift", "not cosmological")
+
     def test_time_that_is_none(self):
         for value in (-1.0, np.nan, "early"):
             with self.subTest(value):
@@ -342,6 +352,13 @@ class Warnings(FofCase):
         ):
             self.assert_one_warning([given, *options], f"{other}' is not read", "has 1 file (")
 
+    def test_the_number_of_a_snapshot_behind_a_point(self):
+        shutil.copy(SNAPSHOTS / "good/double/snapshot_001.hdf5", self.folder / "snap.007.hdf5")
+        self.fof("snap.007.hdf5", "-q")
+        self.assertTrue((self.folder / "fof_output/groups_007").is_dir())
+        shutil.copy(self.folder / "snap.007.hdf5", self.folder / "snap.008.hdf5")
+        self.assert_one_warning([self.folder, "--dry-run"], "snap.008.hdf5' is not read")
+
     def test_a_number_that_is_too_large(self):
         source = SNAPSHOTS / "bad" / "outside.hdf5"
         for name, number in (("snap_0000000000012", "012"), ("snap_123456789", "123456789")):
@@ -398,8 +415,36 @@ class WrongBox(FofCase):
                 "--wrap",
                 launcher=launcher,
             )
-        text = self.fof(SNAPSHOT, "--box-size", 10, "--wrap", "--meansep", 0.78)
+        status, text, errors = self.run_fof(
+            SNAPSHOT, "--box-size", 10, "--wrap", "--meansep", 0.78
+        )
+        self.assertEqual((status, errors.count("\n")), (0, 1), errors)
+        self.assertIn("1 of 149 groups span half of the periodic box or more", errors)
         self.assertIn("260136 particles", text)
+        self.assertRegex(text, r"\nNote +The box is the cube .* own is 50 x 50 x 50\.\n")
+
+    def filament(self, length, box):
+        """One group of particles along x."""
+        pos = np.full((2 * length + 1, 3), 5.0)
+        pos[:, 0] = 2 + np.arange(len(pos)) / 2
+        with h5py.File(self.folder / "filament_001.hdf5", "w") as file:
+            header = file.create_group("Header").attrs
+            header["NumPart_ThisFile"] = header["NumPart_Total"] = [0, len(pos), 0, 0, 0, 0]
+            header["MassTable"] = [0.0, 1, 0, 0, 0, 0]
+            header["BoxSize"], header["NumFilesPerSnapshot"] = box, 1
+            file["PartType1/Coordinates"] = pos
+        return "filament_001.hdf5"
+
+    def test_groups_wider_than_half_the_box(self):
+        """Nearest images of a group that is not as wide have one centre."""
+        for length, is_wide in ((20, False), (35, True)):
+            options = [self.filament(length, 50.0), "--rlink-abs", 1]
+            status, _, errors = self.run_fof(*options)
+            words = "1 of 1 groups span half of the periodic box or more" if is_wide else ""
+            self.assertEqual((status, words in errors, errors == ""), (0, True, not is_wide))
+            centre = self.catalogue(1)[0]["GroupPos"][0][0]
+            self.assertEqual(abs(centre - (2 + length / 2)) < 1e-6, not is_wide)
+            self.fof(*options, "--periodic", "no")
 
     def test_few_particles_outside(self):
         """One of 1000, as rounding leaves them."""

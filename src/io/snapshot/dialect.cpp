@@ -167,6 +167,17 @@ void warn_of_box(const InputFile& file, SnapshotInfo& info) {
                   info.path, fmt::join(*size, ", ")));
 }
 
+/// A cube in place of a known box changes densities and separations.
+void note_other_box(double length, SnapshotInfo& info) {
+  if (!info.box_length) return;
+  const Vec3d& box = *info.box_length;
+  if (box[0] == length && box[1] == length && box[2] == length) return;
+  info.notes.push_back(
+      fmt::format("The box is the cube that was asked for. The file's own is {:.10g} x {:.10g} x "
+                  "{:.10g}.",
+                  box[0], box[1], box[2]));
+}
+
 bool is_time(const std::optional<double>& value) {
   return value && std::isfinite(*value) && *value >= 0;
 }
@@ -279,6 +290,7 @@ void read_conventions(const InputFile& file, const SnapshotOverrides& overrides,
   if (!overrides.box_length) warn_of_box(file, info);
   if (overrides.box_length) {
     const double length = *overrides.box_length;
+    if (length > 0) note_other_box(length, info);
     info.box_length = length > 0 ? std::optional(Vec3d{{length, length, length}}) : std::nullopt;
   }
   info.periodic = dialect.read_periodic(file);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <set>
 
 #include "src/io/hdf5/input.hpp"
 #include "zhalo/core/error.hpp"
@@ -162,21 +161,21 @@ std::vector<std::string> files_that_can_be_seen(const std::string& directory) {
 std::vector<std::string> chunks_beyond(const std::vector<std::string>& files, bool is_named) {
   const FileName first = FileName::of(files.front());
   if (first.chunk < 0) return {};
-  std::set<int> chunks;
+  std::map<int, std::string> chunks;  // to their files
   for (const std::string& path : files_that_can_be_seen(first.directory)) {
     const FileName name = FileName::of(path);
     if (name.stem == first.stem && name.extension == first.extension && name.chunk >= 0)
-      chunks.insert(name.chunk);
+      chunks.emplace(name.chunk, path);
   }
-  const bool begin_at_0 =
-      !chunks.empty() && *chunks.begin() == 0 && *chunks.rbegin() + 1 == std::ssize(chunks);
+  const bool begin_at_0 = !chunks.empty() && chunks.begin()->first == 0 &&
+                          chunks.rbegin()->first + 1 == std::ssize(chunks);
   if (files.size() == 1 && is_named && !begin_at_0) return {};
   if (files.size() == 1) chunks.erase(first.chunk);
   if (files.size() > 1)
     chunks.erase(chunks.begin(), chunks.lower_bound(static_cast<int>(files.size())));
   std::vector<std::string> beyond;
   beyond.reserve(chunks.size());
-  for (const int chunk : chunks) beyond.push_back(first.path_of_chunk(chunk));
+  for (const auto& [chunk, path] : chunks) beyond.push_back(path);
   return beyond;
 }
 

@@ -47,12 +47,18 @@ bool is_cosmological_gadget(const InputFile& file, const Cosmology& cosmology) {
   return fits && (cosmology.omega_matter || *cosmology.redshift > 0);
 }
 
-/// A redshift that nobody filled in would make velocities and units those of another run.
+/// A time or redshift that nobody filled in would make velocities and units those of another run.
 void warn_of_contradiction(const InputFile& file, SnapshotInfo& info) {
   const Cosmology& said = info.cosmology;
   if (comoving_flag(file)) return;
   const auto time = is_at_time_0(file) ? std::optional(0.0) : said.scale_factor;
-  if (!time || !said.redshift || !said.omega_matter) return;
+  if (!said.omega_matter) return;
+  if (!time)
+    info.warnings.push_back(
+        fmt::format("'{}': it has Omega0 = {:g}, but no Time and no Redshift: it is taken as not "
+                    "cosmological",
+                    info.path, *said.omega_matter));
+  if (!time || !said.redshift) return;
   info.warnings.push_back(fmt::format(
       "'{}': it has Omega0 = {:g}, but its Time, {:g}, is not the scale factor of its Redshift, "
       "{:g}: it is taken as not cosmological",
@@ -182,15 +188,17 @@ void settle_assumed_units(SnapshotInfo& info, const std::function<double()>& mas
   const Vec3d box = *info.box_length;
   const double expected =
       *cosmology.omega_matter * *cosmology.critical_density * box[0] * box[1] * box[2];
-  // A volume in Mpc^3 taken for kpc^3 makes the particles 1e9 times too heavy.
+  // A volume in Mpc^3 taken for kpc^3 makes the particles 1e9 times too heavy. They may be some of
+  // all only, as in a sample or a zoom: which of the two volumes is nearer decides.
   const double ratio = 1e-9 * mass_in_box() / expected;
-  if (!(ratio > 0.5 && ratio < 2)) return;
+  if (!(ratio > 3e-5 && ratio < 2)) return;
   info.units.length_in_cm *= 1000;
   derive_gadget_density(dialect_of(info.code).gravity_in_cgs, 0, info.units, cosmology);
-  info.notes.push_back(fmt::format(
-      "The file states no units; lengths are taken as {}, because then the mass in the box fits "
-      "Omega_matter.",
-      info.units.length_name()));
+  info.notes.push_back(
+      fmt::format("The file states no units; lengths are taken as {}, because then the mass in the "
+                  "box is {:.3g} "
+                  "times that of Omega_matter (for lengths 1000 times as short 1e9 times as much).",
+                  info.units.length_name(), ratio));
 }
 
 }  // namespace zhalo::io

@@ -40,6 +40,8 @@ void take_name(const FileName& name, SnapshotInfo& info) {
   info.stem = name.stem;
   const std::optional<int> number = snapshot_number(info.stem);
   info.number = number.value_or(0);
+  // The whole snapshot is in "snap.007.hdf5": that is no number of a part.
+  if (number == 0 && info.files.size() == 1) info.number = std::max(0, name.chunk);
   if (!number)
     info.warnings.push_back(
         fmt::format("the number of '{}' is too large: results have the number 000 in their names "

@@ -47,8 +47,10 @@ void read_swift_density(const InputFile& file, const Units& units, Cosmology& co
 /// Initial conditions have no /Cosmology: there the header's time is the scale factor of its
 /// redshift.
 bool is_cosmological_swift(const InputFile& file, Cosmology& cosmology) {
-  if (file.has("Cosmology"))
-    return first_real(file, {"Cosmology"}, {"Cosmological run"}).value_or(0) != 0;
+  if (file.has("Cosmology")) {
+    const auto flag = first_real(file, {"Cosmology"}, {"Cosmological run"});
+    return flag ? *flag != 0 : cosmology.scale_factor.has_value();
+  }
   const double redshift = first_number(file, {{"Header", "Redshift"}}).value_or(0);
   const auto time = positive(first_number(file, {{"Header", "Time"}}));
   if (!time || !(redshift > 0) || !(std::abs(*time * (1 + redshift) - 1) < 1e-3)) return false;

@@ -226,9 +226,12 @@ TEST_CASE("units and cosmology of each code") {
       CHECK(info.notes.size() == 1);
       CHECK(describe(info).find("assumed") != std::string::npos);
       SnapshotOverrides other;
-      for (const double factor : {0.4, 2.5}) {  // too far from Omega_matter
+      // One particle in ten thousand is nearer to Omega_matter in Mpc/h, one in a hundred thousand
+      // in kpc/h. No box has more than all of it.
+      for (const auto& [factor, unit] :
+           {std::pair{0.4, "Mpc/h"}, {1e-4, "Mpc/h"}, {1e-5, "kpc/h"}, {2.5, "kpc/h"}}) {
         other.masses[1] = factor * source::particle_mass;
-        CHECK(Snapshot::open(source::good(masses), other).info().units.length_name() == "kpc/h");
+        CHECK(Snapshot::open(source::good(masses), other).info().units.length_name() == unit);
       }
       SnapshotOverrides overrides;
       overrides.cosmology.critical_density = 30;  // the user's, whatever the units are
