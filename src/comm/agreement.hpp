@@ -39,10 +39,12 @@ void append_numbers(std::vector<Index>& numbers, const Vec<T, N>& value) {
   for (const T& one : value.at) append_numbers(numbers, one);
 }
 inline void append_numbers(std::vector<Index>& numbers, const Box& box) {
-  append_numbers(numbers, box.lo);
-  append_numbers(numbers, box.length);
-  append_numbers(numbers, box.periodic);
   append_numbers(numbers, box.dimensions);
+  for (int axis = 0; axis < box.dimensions && axis < 3; ++axis) {
+    append_numbers(numbers, box.lo[axis]);
+    append_numbers(numbers, box.length[axis]);
+    append_numbers(numbers, box.periodic[axis]);
+  }
 }
 
 /// Of several values.

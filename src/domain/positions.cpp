@@ -19,11 +19,12 @@ namespace {
 constexpr int max_bits_per_axis(int dimensions) { return dimensions == 3 ? 21 : 31; }
 
 template <class Real>
-kernels::SegmentView<Real> segment_view(const ParticleSegment<Real>& segment, Index first) {
+kernels::SegmentView<Real> segment_view(const ParticleSegment<Real>& segment, Index first,
+                                        int dimensions) {
   kernels::SegmentView<Real> view;
   view.first = first;
   view.num = segment.num;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions); ++axis) {
     view.pos[axis] = segment.pos[axis];
     view.velocity[axis] = segment.velocity[axis];
   }
@@ -48,9 +49,10 @@ void validate_segments(const Particles<Real>& particles, bool with_positions) {
 }
 
 template <class Real>
-void validate_memory_of(const Exec& exec, const ParticleSegment<Real>& segment, int dimensions) {
+void validate_memory_of(const Exec& exec, const ParticleSegment<Real>& segment, int dimensions,
+                        bool with_positions) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions); ++axis) {
-    validate_numbers(exec, segment.pos[axis], "positions");
+    if (with_positions) validate_numbers(exec, segment.pos[axis], "positions");
     validate_numbers(exec, segment.velocity[axis], "velocities");
   }
   validate_numbers(exec, segment.mass, "masses");
@@ -154,8 +156,8 @@ SegmentTable<Real>::SegmentTable(const Exec& exec, const Particles<Real>& partic
   std::vector<kernels::SegmentView<Real>> views;
   for (const auto& segment : particles.segments) {
     if (segment.num > 0) {
-      validate_memory_of(exec, segment, particles.dimensions);
-      views.push_back(segment_view(segment, view_.num));
+      validate_memory_of(exec, segment, particles.dimensions, with_positions);
+      views.push_back(segment_view(segment, view_.num, particles.dimensions));
     }
     view_.num += segment.num;
   }

@@ -92,7 +92,11 @@ struct Box {
     return box;
   }
 
-  constexpr bool any_periodic() const { return periodic[0] || periodic[1] || periodic[2]; }
+  constexpr bool any_periodic() const {
+    bool any = false;
+    for (int axis = 0; axis < dimensions; ++axis) any = any || periodic[axis];
+    return any;
+  }
 
   /// Product of the lengths of the dimensions in use; 0 if an axis has no bounds.
   constexpr double volume() const {
@@ -101,7 +105,14 @@ struct Box {
     return product;
   }
 
-  friend constexpr bool operator==(const Box&, const Box&) = default;
+  /// Of the dimensions in use.
+  friend constexpr bool operator==(const Box& a, const Box& b) {
+    bool equal = a.dimensions == b.dimensions;
+    for (int axis = 0; axis < a.dimensions && axis < 3; ++axis)
+      equal = equal && a.lo[axis] == b.lo[axis] && a.length[axis] == b.length[axis] &&
+              a.periodic[axis] == b.periodic[axis];
+    return equal;
+  }
 };
 
 }  // namespace zhalo

@@ -85,7 +85,7 @@ class Domain {
   Index num_wrapped() const;           ///< outside a periodic axis, over all species and ranks
 
   /// Coordinates in the box, in the caller's unit. Buffer::padding elements behind the end may be
-  /// read.
+  /// read. The first call makes them, and the domain keeps them besides its own.
   Span<const Real> position(int axis, int species = 0) const;
   /// Positions and columns as Particles, for functions that take these, such as paint() and
   /// readout(). A view: the domain must outlive it.

@@ -295,7 +295,7 @@ struct FindNearest : BoundedWalk<Lanes, BestRows<typename Lanes::real>, FindNear
     Real high = max_r2;
     Real low = 0;
     int count = d.window.size;
-    for (int step = 0; count > enough && high > 0 && low == 0; ++step) {
+    for (int step = 0; count > enough && high / 2 > 0 && low == 0; ++step) {
       // As many in one place: halving would go on to the smallest numbers.
       if (step == 8 && count_within(lanes, d, 0) >= needed) return 0;
       const Real half = high / 2;

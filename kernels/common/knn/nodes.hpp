@@ -99,6 +99,8 @@ struct MakeBall {
 template <class Real>
 struct ReachesHull {
   static constexpr double margin = 1e-4;  ///< far more than rounding, of this and of distances
+  /// Squares of distances below its root are rounded to any number below it, also to 0.
+  static constexpr double smallest = std::numeric_limits<Real>::min();
   Span<const Ball<Real>> balls;
   Span<const CoarseBox> hulls;
   Span<const CoarseBox> group_hulls;
@@ -109,16 +111,17 @@ struct ReachesHull {
     const Ball<Real>& ball = balls[i];
     if (!(ball.lo[0] <= ball.hi[0])) return false;  // no queries
     const double reach = sqrt(static_cast<double>(ball.reach2)) * (1 + margin) + slack;
+    const double reach2 = reach * reach + smallest;
     CoarseBox box;
     for (int axis = 0; axis < 3; ++axis) {
       box.lo[axis] = static_cast<double>(ball.lo[axis]);
       box.hi[axis] = static_cast<double>(ball.hi[axis]);
     }
     for (Index group = 0; group < group_hulls.size(); ++group) {
-      if (gap2(box, group_hulls[group], period) > reach * reach) continue;
+      if (gap2(box, group_hulls[group], period) > reach2) continue;
       const Index first = group * hulls_of_group;
       for (Index hull = first; hull < first + hulls_of_group && hull < hulls.size(); ++hull)
-        if (gap2(box, hulls[hull], period) <= reach * reach) return true;
+        if (gap2(box, hulls[hull], period) <= reach2) return true;
     }
     return false;
   }

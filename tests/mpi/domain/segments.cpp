@@ -1,10 +1,14 @@
 /// Particles in many segments, as simulation codes hold them by cells: the domain is that of the
 /// same particles in one segment.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "tests/mpi/domain/analysed.hpp"
 #include "zhalo/domain/domain.hpp"
+#include "zhalo/fof/fof.hpp"
 
 namespace {
 
@@ -72,6 +76,29 @@ Index num_different(const Particles<float>& ours, const Particles<float>& theirs
     num += equal ? 0 : 1;
   }
   return num;
+}
+
+TEST_CASE("domain: nothing looks at the third axis of two") {
+  Analysed a(300);
+  const Context& context = a.context;
+  Particles<float> particles;
+  particles.dimensions = 2;
+  particles.segments = {ParticleSegment<float>::interleaved(a.rows.data(), a.share.count)};
+  Box box = Box::periodic_cube(1, 2);
+  const Domain<float> expected(context, particles, box, {.min_length = 0.01});
+  // No memory, and lengths that are neither equal on all ranks nor numbers.
+  particles.segments[0].pos[2] = {reinterpret_cast<const float*>(std::uintptr_t{0x10}), 4};
+  box.length[2] = context.comm.rank();
+  box.lo[2] = std::numeric_limits<double>::quiet_NaN();
+  box.periodic[2] = true;
+  const Domain<float> domain(context, particles, box, {.min_length = 0.01});
+  for (const int axis : {0, 1}) {
+    const Span<const float> pos = domain.position(axis), wanted = expected.position(axis);
+    CHECK(std::equal(pos.begin(), pos.end(), wanted.begin(), wanted.end()));
+  }
+  const auto label = to_host(context.exec, friends_of_friends(domain, {0.01}).label);
+  const auto wanted = to_host(context.exec, friends_of_friends(expected, {0.01}).label);
+  CHECK(std::equal(label.begin(), label.end(), wanted.begin(), wanted.end()));
 }
 
 TEST_CASE("domain: particles in segments of any length are as those in one") {

@@ -65,6 +65,23 @@ TEST_CASE("knn: distances across an edge are rounded, and no rank is left out fo
   }
 }
 
+TEST_CASE("knn: particles on other ranks whose squared distance is rounded to 0") {
+  KnnCase<float> c{{{}, Box::unbounded(), 0.1}};
+  const auto add = [&](int num, float x, float y) {
+    for (int i = 0; i < num; ++i) c.points.pos.insert(c.points.pos.end(), {x, y, y});
+  };
+  add(250, 0x1p-127F, 0);
+  add(220, 0, 0);
+  add(30, 1000, 1000);
+  for (const Cut cut : cuts(make_context())) {
+    c.cut = cut;
+    c.options = {.k = 20};
+    check_knn(make_context(), c);
+    c.options = {.k = 300, .max_radius = 1e-30};
+    check_knn(make_context(), c);
+  }
+}
+
 TEMPLATE_TEST_CASE("knn: larger point sets", "", float, double) {
   const Context context = make_context();
   Random random(3);

@@ -1,5 +1,8 @@
 // Neighbours of larger point sets, of every kind that could be a difficulty, equal those of brute
 // force.
+#include <numeric>
+#include <type_traits>
+
 #include "tests/support/run_fof.hpp"
 #include "tests/support/vector_targets.hpp"
 #include "tests/unit/knn/knn_check.hpp"
@@ -61,6 +64,31 @@ TEMPLATE_TEST_CASE("each k, uniform and strongly clustered", "[knn]", float, dou
       check_point_set(clustered<TestType>(cube(0, 1, periodic), num),
                       {.k = k, .include_self = k % 2 == 1});
   }
+}
+
+TEMPLATE_TEST_CASE("two places whose squared distance is the smallest number", "[knn]", float,
+                   double) {
+  // The search multiplies lengths by a power of two that brings the farthest particle to about
+  // 2^61 (float) or 2^509 (double): the square of the distance is then rounded up to one bit.
+  constexpr bool is_float = std::is_same_v<TestType, float>;
+  const TestType apart = static_cast<TestType>(is_float ? 1.6624e-38 : 3.477e-310);
+  PointSet<TestType> points;
+  points.box = Box::unbounded();
+  const auto add = [&](TestType x, TestType y) { points.pos.insert(points.pos.end(), {x, y, y}); };
+  for (int i = 0; i < 100; ++i) add(0, 0);
+  for (int i = 0; i < 400; ++i) add(apart, 0);
+  add(1000, 1000);
+  const auto found = knn_table(context_of(2), points, {.k = 150});
+  for (const std::size_t query : {std::size_t{0}, std::size_t{99}}) {
+    std::vector<Index> indices;
+    for (const auto& neighbour : found[query]) indices.push_back(neighbour.index);
+    std::vector<Index> expected(150);
+    std::iota(expected.begin(), expected.end(), Index{0});
+    CHECK(indices == expected);
+    CHECK(found[query][99].distance == 0);
+    CHECK(found[query][149].distance < 2 * apart);
+  }
+  for (const auto& neighbour : found[100]) CHECK(neighbour.distance == 0);
 }
 
 TEMPLATE_TEST_CASE("thousands of neighbours", "[knn]", float, double) {
