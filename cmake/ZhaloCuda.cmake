@@ -109,7 +109,11 @@ if(version MATCHES "release ([0-9.]+)" AND CMAKE_MATCH_1 VERSION_LESS zhalo_cuda
 endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   # Machine code for A100 and H100/H200; PTX for what comes after.
-  set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "CUDA architectures")
+  if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "CUDA architectures")
+  else()
+    set(CMAKE_CUDA_ARCHITECTURES "80-real;90")
+  endif()
 endif()
 enable_language(CUDA)
 if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native" AND CMAKE_CUDA_ARCHITECTURES_NATIVE)
@@ -126,8 +130,17 @@ if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native" AND CMAKE_CUDA_ARCHITECTURES_NATIV
 endif()
 foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
   if(architecture MATCHES "^all" OR architecture MATCHES "^[1-7][0-9]($|-)")
-    message(FATAL_ERROR "CMAKE_CUDA_ARCHITECTURES has ${architecture}; "
-                        "zhalo needs compute capability 8.0 or later, such as 80-real;90")
+    set(reason "CMAKE_CUDA_ARCHITECTURES has ${architecture}, and zhalo needs compute capability "
+               "8.0 or later")
+    string(JOIN "" reason ${reason})
+    # A project that embeds zhalo may have chosen for itself, or not at all.
+    if(PROJECT_IS_TOP_LEVEL)
+      message(FATAL_ERROR "${reason}: name others, such as 80-real;90, or configure with "
+                          "-DZHALO_CUDA=OFF")
+    endif()
+    zhalo_do_without_cuda("${reason}"
+                          "name others with -DCMAKE_CUDA_ARCHITECTURES=, such as 80-real;90")
+    return()
   endif()
 endforeach()
 include(ZhaloFindCudaToolkit)

@@ -14,7 +14,12 @@ if(DEFINED ZHALO_HDF5_FOUND_FOR AND NOT ZHALO_HDF5_FOUND_FOR STREQUAL ZHALO_PARA
 endif()
 set(ZHALO_HDF5_FOUND_FOR ${ZHALO_PARALLEL_HDF5}
     CACHE INTERNAL "ZHALO_PARALLEL_HDF5 when HDF5 was looked for")
-find_package(HDF5 1.10.5 REQUIRED COMPONENTS C)
+# Quietly first: in a folder with a space in its name CMake 3.25 only then goes on to look, where
+# h5pcc cannot compile.
+find_package(HDF5 1.10.5 QUIET COMPONENTS C)
+if(NOT HDF5_FOUND)
+  find_package(HDF5 1.10.5 REQUIRED COMPONENTS C)
+endif()
 
 include(ZhaloOtherMpi)
 zhalo_other_mpi_of(zhalo_other_mpi ${HDF5_C_LIBRARIES})

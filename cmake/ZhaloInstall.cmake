@@ -21,4 +21,5 @@ install(FILES "${PROJECT_BINARY_DIR}/zhaloConfig.cmake"
               "${PROJECT_BINARY_DIR}/zhaloConfigVersion.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindCudaToolkit.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/ZhaloFindFftw.cmake" DESTINATION "${zhalo_package_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 include(ZhaloPkgConfig)
