@@ -6,6 +6,7 @@ density_test.py PROGRAM DATA SNAPSHOTS
 
 import json
 import os
+import re
 import shutil
 
 import h5py
@@ -328,6 +329,27 @@ class Spectra(DensityCase):
                 self.density("bare_field.hdf5"), self.density("whole.hdf5")
             )
 
+    def test_redshift_space_in_kpc(self):
+        """As in Mpc."""
+        path, pos, box = self.real(0)
+        shutil.copy(path, self.folder / "kpc.hdf5")
+        with h5py.File(self.folder / "kpc.hdf5", "r+") as file:
+            file["PartType1/Coordinates"][:] = pos * np.float32(1000)
+            file["Header"].attrs["BoxSize"] = 1000 * box
+            for attributes in (file["Header"].attrs, file["Parameters"].attrs):
+                if "UnitLength_in_cm" in attributes:
+                    attributes["UnitLength_in_cm"] = attributes["UnitLength_in_cm"] / 1000
+        options = ["--grid", 16, "--redshift-space", "z", "-o"]
+        in_mpc = self.succeed(path, *options, "mpc_field.hdf5")
+        in_kpc = self.succeed("kpc.hdf5", *options, "kpc_field.hdf5")
+        shift = re.compile(r"redshift space along z: (\S+) (\S+) for 1 km/s")
+        (mpc, unit), (kpc, other) = (shift.search(text).groups() for text in (in_mpc, in_kpc))
+        self.assertEqual((unit, other), ("Mpc/h", "kpc/h"))
+        self.assertAlmostEqual(float(kpc) / float(mpc), 1000, delta=0.01)
+        np.testing.assert_allclose(
+            self.density("kpc_field.hdf5"), self.density("mpc_field.hdf5"), rtol=0, atol=1e-3
+        )
+
     def assert_in_redshift_space(self, path, pos, shift, box, n):
         moved = pos.astype(np.float64)
         moved[:, 1] = (moved[:, 1] + shift) % box
@@ -569,6 +591,45 @@ class Pictures(DensityCase):
             distance.min(axis=1).max(), 0.6
         )  # this catalogue has no radii: circles of 4 units of the sheet
         self.assertEqual(len(set(distance.argmin(axis=1))), len(centres))
+
+    @NEEDS_MPI
+    def test_ranks_draw_the_same_picture(self):
+        for axis in "xyz":
+            layer = ("--project", axis, "--from", 3, "--depth", 20)
+            self.draw(*layer, name="one.png")
+            one = (self.folder / "one.png").read_bytes()
+            for ranks in (2, 3):
+                path = GADGET / "snapshot_001.hdf5"
+                picture = ("--grid", self.GRID, "--pixels", self.SIDE, "--image", "many.png", "-q")
+                self.succeed(path, *picture, *layer, launcher=launcher(ranks))
+                self.assertTrue((self.folder / "many.png").read_bytes() == one, (axis, ranks))
+
+    def test_radii_of_haloes(self):
+        """The first of these that a catalogue has, around the first of two centres."""
+        side, radius, centre = 500, 5.0, np.array([10.0, 20.0, 30.0])
+        others = ["GroupExtentRadius", "Group_R_Crit200", "Group_R_Mean200"]
+        for at, name in enumerate(others):
+            for axis, of_map in (("x", [1, 2]), ("y", [0, 2]), ("z", [0, 1])):
+                with h5py.File(self.folder / "one_halo.hdf5", "w") as file:
+                    file.create_group("Header").attrs["Ngroups_ThisFile"] = 1
+                    file["Group/GroupCM"] = [centre if at == 2 else centre + 9]
+                    if at < 2:
+                        file["Group/GroupPos"] = [centre]
+                    file["Group/GroupMass"], file["Group/GroupLen"] = [1.0], [40]
+                    for other in others[at:]:
+                        file[f"Group/{other}"] = [radius if other == name else 2 * radius]
+                plain, _, box = self.draw("--project", axis, side=side)
+                options = ("--project", axis, "--haloes", "one_halo.hdf5")
+                drawn, _, _ = self.draw(*options, name="haloes.png", side=side)
+                area = np.s_[
+                    2 * self.ABOVE : 2 * self.ABOVE + side, 2 * self.LEFT : 2 * self.LEFT + side
+                ]
+                rows, columns = np.nonzero((plain[area] != drawn[area]).any(axis=2))
+                x, y = (columns + 0.5) / side * box, box - (rows + 0.5) / side * box
+                right, up = centre[of_map]
+                distance = np.hypot(x - right, y - up)
+                self.assertGreater(len(rows), 100)
+                self.assertLess(np.abs(distance - radius).max(), 0.3, (name, axis))
 
     def test_haloes_in_the_layer(self):
         """Those from its lower end on to below its upper end, also across the box's edge."""

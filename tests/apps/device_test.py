@@ -4,6 +4,7 @@ snapshots.
 device_test.py PROGRAM DATA SNAPSHOTS
 """
 
+import json
 import shutil
 
 import h5py
@@ -98,6 +99,18 @@ class Device(CommandCase):
             with self.subTest(where=where, devices=devices):
                 found = self.results_of(where, arguments, ZHALO_EMULATED_DEVICES=str(devices))
                 self.assert_same(found, expected)
+
+    def test_transports_that_are_asked_for(self):
+        arguments = (*TOGETHER[PROGRAM.name], "-q", "--device", "cuda", "--json", "report.json")
+        how = {"launcher": launcher(2), "ZHALO_EMULATED_DEVICES": "2"}
+        self.succeed(*arguments, "-o", "staged", "--transport", "staged", **how)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertIn("staged", report["transport"])
+        how["ZHALO_EMULATED_DEVICES"] = "1"
+        status, _, errors = self.run_command(
+            *arguments, "-o", "shared", "--transport", "nccl", **how
+        )
+        self.assertEqual((status, "NCCL" in errors), (2, True), errors)
 
     def test_some_ranks_have_a_device(self):
         """Rank 0 sees none, and rank 1 sees one: they compute together all the same."""

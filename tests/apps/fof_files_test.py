@@ -156,18 +156,22 @@ class Processes(FofCase):
 
     def test_a_signal_that_comes_twice_within_a_moment(self):
         """As Slurm sends it when a job's time is over."""
-        with subprocess.Popen(
-            [PROGRAM, SNAPSHOT, "--membership"],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            process.stdout.readline()
-            for _ in range(3):
-                process.send_signal(signal.SIGTERM)
-                time.sleep(0.002)
-            errors = process.communicate(timeout=SECONDS)[1]
+        for _ in range(5):  # the run may be faster
+            with subprocess.Popen(
+                [PROGRAM, SNAPSHOT, "--membership"],
+                cwd=self.folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as process:
+                process.stdout.readline()
+                for _ in range(3):
+                    process.send_signal(signal.SIGTERM)
+                    time.sleep(0.002)
+                errors = process.communicate(timeout=SECONDS)[1]
+            if process.returncode != 0:
+                break
+            shutil.rmtree(self.folder / "fof_output")
         self.assertEqual((process.returncode, errors), (130, "fof: error: interrupted\n"))
         self.assertEqual(self.files(), [])
 

@@ -399,12 +399,17 @@ def bad_sets_of_files(src, out):
         )
         write_gadget4(f"{out}/other_box/snapshot_001.{k}.hdf5", src, part, num_files=3)
         write_gadget4(f"{out}/link_loop/snapshot_001.{k}.hdf5", src, part, num_files=3)
-        write_gadget4(f"{out}/mixed_positions/snapshot_001.{k}.hdf5", src, part, num_files=3)
+        for name in ("mixed_positions", "fewer_columns", "more_columns"):
+            write_gadget4(f"{out}/{name}/snapshot_001.{k}.hdf5", src, part, num_files=3)
     os.remove(f"{out}/missing_chunk/snapshot_001.1.hdf5")
     os.remove(f"{out}/link_loop/snapshot_001.1.hdf5")
     os.symlink("snapshot_001.1.hdf5", f"{out}/link_loop/snapshot_001.1.hdf5")
     with h5py.File(f"{out}/mixed_positions/snapshot_001.2.hdf5", "a") as f:
         replace(f, "PartType1/Coordinates", f["PartType1/Coordinates"][:].astype(np.uint32))
+    with h5py.File(f"{out}/fewer_columns/snapshot_001.2.hdf5", "a") as f:
+        del f["PartType1/Velocities"]
+    with h5py.File(f"{out}/more_columns/snapshot_001.2.hdf5", "a") as f:
+        f["PartType1/Masses"] = np.ones(len(f["PartType1/Coordinates"]), np.float32)
     with h5py.File(f"{out}/other_snapshot/snapshot_001.2.hdf5", "a") as f:
         f["Header"].attrs["Time"] = 0.5
     with h5py.File(f"{out}/other_box/snapshot_001.2.hdf5", "a") as f:

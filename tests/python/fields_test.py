@@ -46,11 +46,23 @@ class Fields(unittest.TestCase):
 
     def test_power(self):
         num = 12
-        spectrum = self.domain.power_spectrum(
-            num, window="ngp", interlaced=False, compensation="none"
-        )
-        field = self.domain.paint(num, window="ngp", values="overdensity").values
-        power = np.abs(np.fft.fftn(field) / field.size) ** 2 * LENGTH**3
+        field = self.domain.paint(num, window="cic", values="overdensity").values
+        raw = np.abs(np.fft.fftn(field) / field.size) ** 2 * LENGTH**3
+        axis = np.fft.fftfreq(num, 1 / num)
+        for compensation, along in (
+            ("none", np.ones(num)),
+            ("window", np.sinc(axis / num) ** 4),
+            ("shot_noise", 1 - 2 / 3 * np.sin(np.pi * axis / num) ** 2),
+        ):
+            with self.subTest(compensation):
+                window = np.einsum("i,j,k->ijk", along, along, along)
+                spectrum = self.domain.power_spectrum(
+                    num, window="cic", interlaced=False, compensation=compensation
+                )
+                self.assert_power(spectrum, raw / window)
+
+    def assert_power(self, spectrum, power):
+        num = len(power)
         axis = np.fft.fftfreq(num, 1 / num)
         squared = sum(k**2 for k in np.meshgrid(axis, axis, axis, indexing="ij"))
         fundamental = 2 * np.pi / LENGTH

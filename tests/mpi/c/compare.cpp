@@ -307,6 +307,10 @@ template <class Real>
 void compare_spectra(const Both<Real>& both, int species) {
   if (both.box.dimensions != 3 || !both.box.periodic[2]) return;
   const Decomposition decomposition(Grid{{{12, 10, 8}}, both.box}, both.context.comm.size());
+  const std::vector<std::pair<Compensation, int>> all{
+      {Compensation::none, ZHALO_COMPENSATE_NONE},
+      {Compensation::window, ZHALO_COMPENSATE_WINDOW},
+      {Compensation::shot_noise, ZHALO_COMPENSATE_SHOT_NOISE}};
   for (const bool interlaced : {false, true}) {
     const DensityModes<double> made = density_modes<double>(
         both.domain, decomposition,
@@ -335,6 +339,14 @@ void compare_spectra(const Both<Real>& both, int species) {
     }
     CHECK(zhalo_power_spectrum(both.in_c_domain, &in_c, bins.data(), 1, nullptr) ==
           ZHALO_INPUT_ERROR);
+    for (const auto& [compensation, name] : all) {
+      const PowerSpectrum other = power_spectrum(
+          both.context, made.modes, {.window = Window::tsc, .compensation = compensation});
+      in_c.compensation = name;
+      IS_OK(zhalo_power_spectrum(both.in_c_domain, &in_c, bins.data(), 6, nullptr));
+      for (std::size_t i = 0; i < other.bins.size(); ++i)
+        CHECK(bins[i].power == Approx(other.bins[i].power).epsilon(1e-12));
+    }
     in_c.compensation = 4;
     CHECK(zhalo_power_spectrum(both.in_c_domain, &in_c, bins.data(), 6, nullptr) ==
           ZHALO_INPUT_ERROR);

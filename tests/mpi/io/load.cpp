@@ -56,6 +56,46 @@ TEST_CASE("velocities arrive as peculiar ones") {
   }
 }
 
+TEST_CASE("positions in redshift space are moved by the particles' own velocities") {
+  const Context context = world();
+  for (const char* name : {"split", "eagle/snapshot_001_z000p000"}) {
+    const Snapshot snapshot = Snapshot::open(source::good(name));
+    const bool has_stars = snapshot.info().types.size() > 4 && snapshot.info().types[4].count > 0;
+    const std::vector<int> types = has_stars ? std::vector{4, 1} : std::vector{1};
+    const auto still = load_particles<double>(context, snapshot, types);
+    for (int axis = 0; axis < 3; ++axis) {
+      const RedshiftSpace space = redshift_space(snapshot.info(), axis);
+      const double side = space.side.value();
+      const auto moved =
+          load_particles<double>(context, snapshot, types, {.redshift_space = space});
+      REQUIRE(moved.particles.segments.size() == still.particles.segments.size());
+      double largest = 0, furthest = 0;
+      for (std::size_t s = 0; s < still.particles.segments.size(); ++s) {
+        const auto &from = still.particles.segments[s], &to = moved.particles.segments[s];
+        REQUIRE(to.num == from.num);
+        for (Index i = 0; i < from.num; ++i) {
+          for (std::size_t along = 0; along < 3; ++along) {
+            const bool is_moved = along == static_cast<std::size_t>(axis);
+            const double by = is_moved ? from.velocity[along][i] * space.length_per_velocity : 0;
+            const double apart = to.pos[along][i] - from.pos[along][i] - by;
+            largest = std::max(largest, std::abs(apart - side * std::round(apart / side)));
+            furthest = std::max(furthest, std::abs(by));
+          }
+        }
+      }
+      CHECK(largest < 1e-9 * side);
+      CHECK(context.comm.max(furthest) > 1e-3 * side);
+    }
+  }
+}
+
+TEST_CASE("a share that is too large for a rank") {
+  const Snapshot snapshot =
+      Snapshot::open(source::snapshots + "/huge/with_high_word_004.hdf5");  // 2^32 + 5
+  CHECK_THROWS_WITH(load_particles<float>({}, snapshot, {1}),
+                    Catch::Contains("4294967301 of its 4294967301 particles are for one rank"));
+}
+
 TEST_CASE("several types: one type after the other, each with its own masses") {
   const Context context = world();
   const auto loaded = load_particles<double>(
