@@ -31,6 +31,8 @@ void copy_from_any_device(const Cuda& exec, void* to, const void* from, std::siz
 /// From now on copies from one of these devices to another need not go through the host, where the
 /// hardware has a way. Starts them all.
 void connect_devices(const std::vector<int>& devices);
+/// From now on these copies go through the host again.
+void disconnect_devices(const std::vector<int>& devices);
 
 /// Copies between memory of an Exec and page-locked memory of the host, one after the other. The
 /// destructor waits for them. Errors of the device are thrown.

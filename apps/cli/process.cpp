@@ -154,7 +154,7 @@ void catch_interrupts() {
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (const int signal : caught) {
-    if (signal == SIGHUP && is_ignored(signal)) continue;  // nohup
+    if (is_ignored(signal)) continue;  // nohup, and trap '' in a script
     sigaction(signal, &action, nullptr);
   }
 }
@@ -235,9 +235,10 @@ class Watch {
 
  private:
   static int patience() {  // seconds
-    constexpr int longest = 300;
-    const int timeout = number_from_environment("ZHALO_TIMEOUT", longest);
-    return timeout > 0 ? std::min(timeout, longest) : longest;
+    constexpr double longest = 300;
+    const char* text = std::getenv("ZHALO_TIMEOUT");
+    const double timeout = text == nullptr ? longest : std::strtod(text, nullptr);
+    return static_cast<int>(timeout > 0 ? std::clamp(timeout, 1.0, longest) : longest);
   }
 
   void wait(const std::stop_token& stop) {

@@ -155,11 +155,16 @@ void check_named_stays_off(const NamedFile& file, const std::string& input) {
 /// A file that begins otherwise than the result is somebody's snapshot, table or text.
 void check_named_is_free(const NamedFile& file) {
   std::error_code ignored;
-  if (is_standard_output(file.path) || !fs::is_regular_file(file.path, ignored)) return;
+  if (is_open_already(file.path) || !fs::is_regular_file(file.path, ignored)) return;
   std::ifstream existing(file.path, std::ios::binary);
   std::string found(128, '\0');
   existing.read(found.data(), static_cast<std::streamsize>(found.size()));
   found.resize(static_cast<std::size_t>(existing.gcount()));
+  if (found.empty() && fs::file_size(file.path, ignored) > 0)
+    throw FileError(fmt::format(
+        "{} '{}' would replace a file that cannot be read: choose another name, or move that file "
+        "away",
+        file.option, file.path));
   const bool is_such =
       found.rfind(file.beginning, 0) == 0 && found.find(file.mark) != std::string::npos;
   if (!found.empty() && !is_such)

@@ -176,10 +176,14 @@ double bytes_to_paint(const Plan& plan, double particles) {
          under_way * std::min(come * particles, max_received);
 }
 
-/// Of the map that rank 0 draws.
-double bytes_of_picture(const Options& options) {
-  const auto side = static_cast<double>(options.grid);
-  return options.image.empty() ? 0 : sizeof(double) * side * side;
+/// Of the map that rank 0 draws: cells, pixels with their values and colours, and circles.
+double bytes_of_picture(const Plan& plan) {
+  constexpr double bytes_per_pixel = 26, bytes_per_halo = 116;
+  if (plan.options.image.empty()) return 0;
+  const auto side = static_cast<double>(plan.options.grid);
+  const auto pixels = static_cast<double>(plan.options.pixels);
+  return sizeof(double) * side * side + bytes_per_pixel * pixels * pixels +
+         bytes_per_halo * static_cast<double>(plan.haloes.haloes.size());
 }
 
 /// While a rank moves so many particles, some at a time, it has their velocities.
@@ -198,8 +202,8 @@ app::Estimate<double> estimate_needs(const Plan& plan) {
                          bytes_to_paint(plan, particles) + bytes_to_move(plan, particles) +
                          rank_bytes;
   app::Estimate<double> estimate;
-  estimate.memory_per_rank = of_each + bytes_of_picture(plan.options);
-  estimate.memory = ranks * of_each + bytes_of_picture(plan.options);
+  estimate.memory_per_rank = of_each + bytes_of_picture(plan);
+  estimate.memory = ranks * of_each + bytes_of_picture(plan);
   if (writes_field(plan.options))
     estimate.output =
         cells * sizeof(float) + static_cast<double>(app::header_bytes(plan.num_files));
@@ -263,7 +267,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   check_bins(plan);
   warn_of_bins(plan);
   plan.estimate = estimate_needs(plan);
-  const double not_here = context.comm.rank() == 0 ? 0 : bytes_of_picture(options);
+  const double not_here = context.comm.rank() == 0 ? 0 : bytes_of_picture(plan);
   app::check_memory(context,
                     {plan.estimate.memory_per_rank - not_here,
                      fmt::format("--grid {0}: a field of {0}^3 cells and {1} particles",

@@ -166,6 +166,8 @@ void draw_circles(Canvas& canvas, const Map& map) {
   canvas.clip(map.area);
   for (const Circle& circle : picture.circles) {
     const double radius = std::max(circle.radius * map.scale, 4.0);
+    // An arc that is a line, or nowhere to be seen, and takes cairo for ever.
+    if (!(radius < 100 * std::max(map.area.width, map.area.height))) continue;
     for (const double x : {-1.0, 0.0, 1.0}) {
       for (const double y : {-1.0, 0.0, 1.0}) {
         const Point centre{map.x(circle.centre[0] + x * picture.length[0]),

@@ -24,13 +24,30 @@ namespace zhalo::app {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+bool names_open_file(const std::string& path, int open_file) {
+  struct stat named {};
+  struct stat open {};
+  if (::stat(path.c_str(), &named) != 0 || ::fstat(open_file, &open) != 0) return false;
+  return named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+bool is_pipe(int open_file) {
+  struct stat open {};
+  return ::fstat(open_file, &open) == 0 && S_ISFIFO(open.st_mode);
+}
+
+}  // namespace
+
 /// Also as /dev/stdout, which may be a regular file by another name.
 bool is_standard_output(const std::string& path) {
-  struct stat named {};
-  struct stat output {};
-  if (path == "-") return true;
-  if (::stat(path.c_str(), &named) != 0 || ::fstat(STDOUT_FILENO, &output) != 0) return false;
-  return named.st_dev == output.st_dev && named.st_ino == output.st_ino;
+  return path == "-" || names_open_file(path, STDOUT_FILENO);
+}
+
+bool is_open_already(const std::string& path) {
+  return is_standard_output(path) || names_open_file(path, STDERR_FILENO) ||
+         path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
 }
 
 TextFile::Target TextFile::target_of(const std::string& path) {
@@ -39,8 +56,9 @@ TextFile::Target TextFile::target_of(const std::string& path) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::is_directory(status)) return Target::folder;
-  return fs::exists(status) && !fs::is_regular_file(status) ? Target::file_as_it_is
-                                                            : Target::staged_file;
+  const bool as_it_is =
+      fs::exists(status) && (!fs::is_regular_file(status) || is_open_already(path));
+  return as_it_is ? Target::file_as_it_is : Target::staged_file;
 }
 
 namespace {
@@ -81,14 +99,15 @@ TextFile::TextFile(const Communicator& comm, const std::string& option, const st
 /// blocks, so that all ranks wait together.
 class Stream {
  public:
-  explicit Stream(const std::string& path) : path_(path) {}
+  /// `name` is for messages.
+  Stream(const std::string& path, const std::string& name) : path_(path), name_(name) {}
   ~Stream() { close(); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   /// False as long as nobody reads the pipe; FileError.
   bool try_to_open() {
-    file_ = ::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC);
     if (file_ >= 0) return true;
     std::error_code ignored;
     if (errno != EINTR && !(errno == ENXIO && fs::is_fifo(path_, ignored))) fail();
@@ -116,10 +135,11 @@ class Stream {
     return file < 0 || ::close(file) == 0;
   }
   [[noreturn]] void fail() const {
-    throw FileError(fmt::format("'{}' cannot be written: {}", path_, std::strerror(errno)));
+    throw FileError(fmt::format("{} cannot be written to: {}", name_, std::strerror(errno)));
   }
 
   std::string path_;
+  std::string name_;
   int file_ = -1;
 };
 
@@ -162,12 +182,27 @@ void TextFile::put(const std::string& text) {
 
 void TextFile::open() {
   wait_on_all_ranks(*comm_, [&] {
-    if (comm_->rank() != 0 || !is_stream() || stream_) return true;
-    auto stream = std::make_shared<Stream>(path_);
+    if (comm_->rank() != 0 || stream_) return true;
+    if (target_ == Target::standard_output) return open_output();
+    if (!is_stream()) return true;
+    auto stream = std::make_shared<Stream>(path_, fmt::format("'{}'", path_));
     const bool is_done = stream->try_to_open();
     if (is_done) stream_ = std::move(stream);
     return is_done;
   });
+}
+
+/// A pipe again, by a way that does not block. Where there is none, writing may block.
+bool TextFile::open_output() {
+  if (sent_ || !is_pipe(STDOUT_FILENO)) return true;
+  std::fflush(stdout);
+  auto output = std::make_shared<Stream>("/proc/self/fd/1",
+                                         fmt::format("{} '{}': standard output", option_, path_));
+  try {
+    if (output->try_to_open()) stream_ = std::move(output);
+  } catch (const FileError&) {  // no /proc
+  }
+  return true;
 }
 
 void TextFile::send() {
@@ -180,7 +215,7 @@ void TextFile::send() {
   comm_->together([&] {
     if (comm_->rank() != 0 || std::exchange(sent_, true)) return;
     if (stream_) stream_->finish();
-    if (target_ != Target::standard_output) return;
+    if (target_ != Target::standard_output || stream_) return;
     const bool whole = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size();
     if (std::fflush(stdout) != 0 || !whole)
       throw FileError(fmt::format(

@@ -11,6 +11,8 @@ namespace zhalo::app {
 
 /// "-", or any other name of it.
 bool is_standard_output(const std::string& path);
+/// Whether it names a file that this process has open, such as /dev/stderr: only that one is meant.
+bool is_open_already(const std::string& path);
 
 class Stream;
 
@@ -45,6 +47,7 @@ class TextFile {
   enum class Target { none, standard_output, file_as_it_is, staged_file, folder };
   static Target target_of(const std::string& path);
   void put_out(const std::string& path) const;
+  bool open_output();
 
   const Communicator* comm_;
   std::string option_;

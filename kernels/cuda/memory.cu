@@ -250,13 +250,27 @@ void connect(int device, int other) {
   ZHALO_CUDA_TRY(error);
 }
 
-}  // namespace
+void disconnect(int device, int other) {
+  const DeviceScope scope(device);
+  const cudaError_t error = cudaDeviceDisablePeerAccess(other);
+  if (error == cudaErrorPeerAccessNotEnabled) {
+    static_cast<void>(cudaGetLastError());
+    return;
+  }
+  ZHALO_CUDA_TRY(error);
+}
 
-void connect_devices(const std::vector<int>& devices) {
+template <class Work>
+void for_each_pair(const std::vector<int>& devices, const Work& work) {
   for (const int device : devices)
     for (const int other : devices)
-      if (device != other) connect(device, other);
+      if (device != other) work(device, other);
 }
+
+}  // namespace
+
+void connect_devices(const std::vector<int>& devices) { for_each_pair(devices, connect); }
+void disconnect_devices(const std::vector<int>& devices) { for_each_pair(devices, disconnect); }
 
 void synchronise(const Cuda& exec) {
   const DeviceScope scope(exec.device);

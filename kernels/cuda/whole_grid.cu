@@ -162,6 +162,9 @@ std::unique_ptr<GridPlan<Real>> plan_grid(const Cuda& exec, const GridSteps& ste
     return nullptr;
   } catch (const OutOfMemory&) {
     return nullptr;
+  } catch (const DeviceError&) {
+    // cuFFT may say so where memory is missing. A device that is broken fails at the next call.
+    return nullptr;
   }
 }
 template std::unique_ptr<GridPlan<float>> plan_grid(const Cuda&, const GridSteps&);

@@ -192,7 +192,10 @@ void LinkedRanks::make_links(const Exec& exec) const {
   const int size = comm_.size();
   Attempt attempt;
   const kernels::NcclLink::Id id = share_id(comm_, attempt);
+  const std::vector<Index> sent_and_none{rank + 1, 0};
+  Buffer<Index> numbers;  // made before: a device may wait for others when it makes memory
   attempt.try_to([&] {
+    numbers = to_exec(exec, Span<const Index>(sent_and_none), "a probe of NCCL");
     link.nccl = kernels::make_nccl_link(cuda, id, {rank, size, max_wait_seconds()});
   });
   WaitedTime waited;
@@ -204,16 +207,20 @@ void LinkedRanks::make_links(const Exec& exec) const {
   const auto is_ready = [&] { return in_time(link.nccl->is_ready()); };
   if (!agree_or_give_up(attempt.error, is_ready).empty()) return;
   // Only messages show whether the devices reach each other: one number goes around.
-  Buffer<Index> numbers;
   Index group = 0;
   attempt.try_to([&] {
-    numbers = Buffer<Index>(exec, 2, "a probe of NCCL");
     constexpr auto bytes = static_cast<Index>(sizeof(Index));
     group = link.nccl->start(cuda, {{{(rank + 1) % size, numbers.data(), bytes}},
                                     {{(rank + size - 1) % size, numbers.data() + 1, bytes}},
                                     {}});
   });
-  agree_or_give_up(attempt.error, [&] { return in_time(link.nccl->is_done(group)); });
+  const auto is_done = [&] { return in_time(link.nccl->is_done(group)); };
+  if (!agree_or_give_up(attempt.error, is_done).empty()) return;
+  attempt.try_to([&] {
+    if (to_host(exec, numbers).back() != (rank + size - 1) % size + 1)
+      throw CommunicationError("NCCL delivered another number than was sent");
+  });
+  agree_or_give_up(attempt.error, [] { return true; });
 }
 
 void LinkedRanks::decide(const Exec& exec) const {

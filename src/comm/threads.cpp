@@ -14,8 +14,10 @@
 #include <utility>
 
 #include "kernels/memory.hpp"
+#include "kernels/on.hpp"
 #include "src/comm/state.hpp"
 #include "src/comm/thread_group.hpp"
+#include "zhalo/core/buffer.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/timers.hpp"
 
@@ -174,6 +176,47 @@ Team::Work rank_of(const std::function<void(Context&)>& work, const Communicator
   };
 }
 
+/// Whether what devices copy from each other arrives. Where an IOMMU translates the addresses of a
+/// machine without virtualisation, copies may be lost, and the driver says nothing.
+bool copies_arrive(const std::vector<int>& devices) {
+  constexpr Index num = 1 << 13;  // more than a page
+  const char* purpose = "a probe of copies between devices";
+  const std::vector<Index> zeros(num);
+  std::vector<Exec> execs;
+  std::vector<Buffer<Index>> sources;
+  for (const int device : devices) {
+    execs.push_back(cuda_exec(device));
+    std::vector<Index> values(num);
+    std::iota(values.begin(), values.end(), 1 + device * num);
+    sources.push_back(to_exec(execs.back(), Span<const Index>(values), purpose));
+    synchronise(execs.back());
+  }
+  for (std::size_t to = 0; to < devices.size(); ++to) {
+    for (std::size_t from = 0; from < devices.size(); ++from) {
+      if (devices[to] == devices[from]) continue;
+      Buffer<Index> target = to_exec(execs[to], Span<const Index>(zeros), purpose);
+      kernels::copy_from_any_device(std::get<Cuda>(execs[to]), target.data(), sources[from].data(),
+                                    num * sizeof(Index));
+      if (to_host(execs[to], target) != to_host(execs[from], sources[from])) return false;
+    }
+  }
+  return true;
+}
+
+/// Connects devices whose ranks are threads, and says how arrays then travel between them.
+Transport connect(const std::vector<int>& devices, Transport wanted) {
+  if (wanted == Transport::nccl) return wanted;  // it connects them in its own way
+  kernels::connect_devices(devices);
+  if (wanted == Transport::staged || copies_arrive(devices)) return wanted;
+  kernels::disconnect_devices(devices);
+  if (copies_arrive(devices)) return wanted;
+  if (wanted == Transport::gpu_aware)
+    throw DeviceError(
+        "copies between devices do not arrive (an IOMMU may be in the way: boot Linux with "
+        "iommu=pt); leave the transport to zhalo, or choose staged");
+  return Transport::staged;
+}
+
 }  // namespace
 
 void run_on_devices(const std::vector<int>& devices, const std::function<void(Context&)>& work,
@@ -182,12 +225,12 @@ void run_on_devices(const std::vector<int>& devices, const std::function<void(Co
     throw InputError(
         fmt::format("{} devices are named (must be 1 to {})", devices.size(), max_ranks));
   for (const int device : devices) static_cast<void>(cuda_exec(device));
-  // NCCL connects them in its own way.
-  if (chosen_transport(options.transport) != Transport::nccl) kernels::connect_devices(devices);
+  CommunicatorOptions connected = options;
+  connected.transport = connect(devices, chosen_transport(options.transport));
   const auto choose = [devices](const Context& context) {
     return cuda_exec(devices[static_cast<std::size_t>(context.comm.rank())]);
   };
-  run_team(static_cast<int>(devices.size()), rank_of(work, options, choose), timeout_of(options));
+  run_team(static_cast<int>(devices.size()), rank_of(work, connected, choose), timeout_of(options));
 }
 
 void run_on_threads(int num_ranks, const std::function<void(Context&)>& work,

@@ -141,7 +141,7 @@ class Device(CommandCase):
 
     def test_devices_of_one_process_that_fail(self):
         arguments = TOGETHER[PROGRAM.name]
-        for call in each("launch:9", "copy:20"):
+        for call in each("launch:9", "copy:60"):
             with self.subTest(call=call):
                 errors = self.assert_fails(arguments, ["--devices", "all"], call, 3, "rank ")
                 self.assertEqual(len(errors.splitlines()), 1)

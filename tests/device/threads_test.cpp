@@ -149,6 +149,21 @@ TEST_CASE("devices of one process: how arrays travel") {
   CHECK_THROWS_WITH(transport_on({0, 0}, Transport::nccl), Contains("share a device"));
 }
 
+TEST_CASE("devices of one process: copies that do not arrive are found before they are used") {
+  const PointSet<float> points = points_of_analysis();
+  const Analysed whole = analysed_by_one(points);
+  for (const auto lost : {emulated::LostCopies::of_connected, emulated::LostCopies::all}) {
+    emulated::lose_copies(lost);
+    const bool are_staged = lost == emulated::LostCopies::all;
+    CHECK(transport_on({0, 1}, Transport::automatic) ==
+          (are_staged ? "staged through host memory" : "copies from device to device"));
+    run_on_devices({0, 1}, [&](Context& context) { check_analysis(context, points, whole); });
+    if (are_staged)
+      CHECK_THROWS_WITH(transport_on({0, 1}, Transport::gpu_aware), Contains("do not arrive"));
+  }
+  emulated::lose_copies(emulated::LostCopies::none);
+}
+
 TEST_CASE("devices of one process: arrays on the host and on a device") {
   run_on_devices({0, 1, 2}, [](Context& context) {
     const int rank = context.comm.rank();

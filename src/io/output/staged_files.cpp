@@ -30,13 +30,16 @@ std::string parent_of(const std::string& path) {
   return parent.empty() ? "." : parent;
 }
 
-/// Makes a directory and its missing parents; returns those that it made, outermost first.
-std::vector<std::string> make_directories(const std::string& path) {
+/// Makes a directory and its missing parents, and notes those that it made, outermost first.
+std::vector<std::string> make_directories(const std::string& path,
+                                          std::vector<std::string>& noted) {
   std::vector<std::string> missing;
   std::error_code error;
   for (fs::path at = path; !at.empty() && !fs::exists(at, error); at = at.parent_path())
     missing.insert(missing.begin(), at.string());
-  fs::create_directories(path, error);
+  error.clear();
+  for (std::size_t i = 0; i < missing.size() && !error; ++i)
+    if (fs::create_directory(missing[i], error)) noted.push_back(missing[i]);
   if (error || !fs::is_directory(path, error)) {
     throw FileError(fmt::format("directory '{}' cannot be made: {}", path,
                                 error ? error.message() : "a file has that name"));
@@ -94,18 +97,18 @@ StagedFiles::~StagedFiles() { discard_beyond({}); }
 
 /// Notes them at once, before other ranks can stop this one.
 std::vector<std::string> StagedFiles::make_missing(const std::string& directory) {
-  std::vector<std::string> made = make_directories(directory);
-  made_directories_.insert(made_directories_.end(), made.begin(), made.end());
-  return made;
+  return make_directories(directory, made_directories_);
 }
 
 void StagedFiles::make_directories_from_rank_zero(const std::string& path) {
   const bool first = comm_->rank() == 0;
   std::vector<std::string> made;
   if (first) made = make_missing(path);
-  std::istringstream lines(comm_->broadcast(fmt::format("{}", fmt::join(made, "\n"))));
-  for (std::string line; std::getline(lines, line);) {
-    if (!first) made_directories_.push_back(line);
+  std::string joined;
+  for (const std::string& directory : made) joined += directory + '\0';
+  std::istringstream all(comm_->broadcast(joined));
+  for (std::string directory; std::getline(all, directory, '\0');) {
+    if (!first) made_directories_.push_back(directory);
   }
 }
 

@@ -30,6 +30,8 @@ constinit std::array<std::atomic<bool>, max_devices> started{};
 constexpr int max_peers = 2;  // of a device: fewer than there can be others
 constinit std::array<std::array<std::atomic<bool>, max_devices>, max_devices> connected{};
 
+constinit std::atomic<LostCopies> lost_copies = LostCopies::none;
+
 struct Pinned {
   std::mutex mutex;
   std::map<std::uintptr_t, std::size_t> blocks;
@@ -71,6 +73,7 @@ const char* name_of(cudaError_t error) {
     case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
     case cudaErrorPeerAccessAlreadyEnabled: return "cudaErrorPeerAccessAlreadyEnabled";
+    case cudaErrorPeerAccessNotEnabled: return "cudaErrorPeerAccessNotEnabled";
     case cudaErrorTooManyPeers: return "cudaErrorTooManyPeers";
     case cudaErrorPeerAccessUnsupported: return "cudaErrorPeerAccessUnsupported";
   }
@@ -124,6 +127,15 @@ bool is_pinned(const void* address) {
   if (next == pinned().blocks.begin()) return false;
   const auto& [begin, bytes] = *std::prev(next);
   return address_of(address) < begin + bytes;
+}
+
+void lose_copies(LostCopies which) { lost_copies = which; }
+
+bool is_lost(int to_device, int from_device) {
+  const LostCopies lost = lost_copies;
+  if (lost != LostCopies::of_connected) return lost == LostCopies::all;
+  const auto to = static_cast<std::size_t>(to_device), from = static_cast<std::size_t>(from_device);
+  return connected.at(to).at(from) || connected.at(from).at(to);
 }
 
 void allow_lost_memory() { may_lose_memory = true; }
@@ -208,4 +220,11 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
   if (!is_connected && std::count(peers.begin(), peers.end(), true) == max_peers)
     return result(cudaErrorTooManyPeers);
   return result(is_connected.exchange(true) ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  start_device();
+  auto& is_connected =
+      connected.at(static_cast<std::size_t>(chosen_device)).at(static_cast<std::size_t>(peer));
+  return result(is_connected.exchange(false) ? cudaSuccess : cudaErrorPeerAccessNotEnabled);
 }

@@ -28,6 +28,11 @@ void add_pinned(const void* block, std::size_t bytes);
 bool remove_pinned(const void* block);
 bool is_pinned(const void* address);
 
+/// Copies between devices that arrive nowhere, without an error, as where an IOMMU is in the way.
+enum class LostCopies { none, of_connected, all };
+void lose_copies(LostCopies which);
+bool is_lost(int to_device, int from_device);
+
 /// A device goes on with work that was given up: the memory that it may write need not be freed.
 void allow_lost_memory();
 /// From now on the process ends with a message if memory of a device was not freed, or if an error

@@ -217,20 +217,6 @@ TEST_CASE("domain: a weight of 0 is an error on all ranks") {
                     Contains("2 particles have weight 0 (must be at least 1)"));
 }
 
-TEST_CASE("domain: several species have no weights") {
-  const Context context = host_context(2);
-  const std::vector<double> rows(30, 0.5);
-  const std::vector<std::uint32_t> weights(10, 1);
-  Particles<double> particles;
-  particles.segments = {ParticleSegment<double>::interleaved(rows.data(), 10)};
-  const auto make = [&](int num) {
-    const std::vector<Particles<double>> species(static_cast<std::size_t>(num), particles);
-    return Domain<double>(context, species, Box::periodic_cube(1), {.weight = {weights.data()}});
-  };
-  CHECK(make(1).num_total() == 10 * context.comm.size());
-  CHECK_THROWS_WITH(make(2), Contains("several species cannot be weighed"));
-}
-
 TEST_CASE("domain: a rank without particles may give weights or none, whatever others give") {
   const Context context = host_context(2);
   const PointSet<double> points = points_of<double>(Shape::blobs, 300);

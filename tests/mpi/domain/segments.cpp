@@ -78,6 +78,21 @@ Index num_different(const Particles<float>& ours, const Particles<float>& theirs
   return num;
 }
 
+TEST_CASE("domain: several species have no weights") {
+  const Analysed a(30);
+  const Context& context = a.context;
+  const std::vector<double> rows(30, 0.5);
+  const std::vector<std::uint32_t> weights(10, 1);
+  Particles<double> particles;
+  particles.segments = {ParticleSegment<double>::interleaved(rows.data(), 10)};
+  const auto make = [&](int num) {
+    const std::vector<Particles<double>> species(static_cast<std::size_t>(num), particles);
+    return Domain<double>(context, species, Box::periodic_cube(1), {.weight = {weights.data()}});
+  };
+  CHECK(make(1).num_total() == 10 * context.comm.size());
+  CHECK_THROWS_WITH(make(2), Catch::Contains("several species cannot be weighed"));
+}
+
 TEST_CASE("domain: nothing looks at the third axis of two") {
   Analysed a(300);
   const Context& context = a.context;
