@@ -631,6 +631,18 @@ class Pictures(DensityCase):
                 self.assertGreater(len(rows), 100)
                 self.assertLess(np.abs(distance - radius).max(), 0.3, (name, axis))
 
+    def test_radii_that_are_none(self):
+        """Such haloes are not drawn, and take no time."""
+        with h5py.File(self.folder / "haloes.hdf5", "w") as file:
+            file.create_group("Header").attrs["Ngroups_ThisFile"] = 3
+            file["Group/GroupPos"] = np.full((3, 3), 20.0)
+            file["Group/GroupMass"], file["Group/GroupLen"] = np.ones(3), np.full(3, 40)
+            file["Group/GroupExtentRadius"] = [np.inf, 1e30, np.nan]
+        plain, _, _ = self.draw()
+        drawn, _, _ = self.draw("--haloes", "haloes.hdf5", name="haloes.png")
+        area = np.s_[self.ABOVE : self.ABOVE + self.SIDE, self.LEFT : self.LEFT + self.SIDE]
+        np.testing.assert_array_equal(plain[area], drawn[area])
+
     def test_haloes_in_the_layer(self):
         """Those from its lower end on to below its upper end, also across the box's edge."""
         path, _, box = self.real()

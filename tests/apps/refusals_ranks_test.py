@@ -97,6 +97,16 @@ class OnRanks(CommandCase):
                 self.assert_refused(arguments.split(), *words, launcher=RANKS)
         self.assertEqual(self.contents(), before)
 
+    @unittest.skipUnless(PROGRAM.name == "fof", "its -o names a folder")
+    def test_names_with_newlines(self):
+        """Nothing but the folders that were made is removed."""
+        (self.folder / "points").write_text("of the user")
+        before = self.contents()
+        for folder in ("out\npoints", "new\nname/points"):
+            self.assert_refused([BAD / "nan.hdf5", "-o", folder], "not finite", launcher=RANKS)
+        self.assertEqual(self.contents(), before)
+        self.assertFalse((self.folder / "new\nname").exists())
+
     @unittest.skipUnless(PROGRAM.name == "fof", "of catalogues")
     def test_velocities_that_are_not_finite(self):
         with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:

@@ -320,8 +320,7 @@ void compare_spectra(const Both<Real>& both, int species) {
     std::vector<zhalo_power_bin> bins(6);
     zhalo_power_report report{};
     IS_OK(zhalo_power_spectrum(both.in_c_domain, &in_c, bins.data(), 6, &report));
-    REQUIRE(report.num_bins == static_cast<Index>(wanted.bins.size()));
-    CHECK(report.nyquist == wanted.nyquist);
+    REQUIRE((report.num_bins == std::ssize(wanted.bins) && report.nyquist == wanted.nyquist));
     CHECK(report.shot_noise == Approx(1.0 / static_cast<double>(both.domain.num_total(species))));
     for (std::size_t i = 0; i < wanted.bins.size(); ++i) {
       const PowerBin& bin = wanted.bins[i];
