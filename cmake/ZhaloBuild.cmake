@@ -1,5 +1,5 @@
-# zhalo_settle_choice(name word...): the variable becomes one of these words. CMake's other words for
-# ON and OFF, and small letters, are as good. Others are an error.
+# zhalo_settle_choice(name word...): the variable becomes one of these words. CMake's other words
+# for ON and OFF, and small letters, are as good. Others are an error.
 function(zhalo_settle_choice name)
   string(TOUPPER "${${name}}" choice)
   if(choice MATCHES "^(1|YES|Y|TRUE)$")

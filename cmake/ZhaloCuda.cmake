@@ -111,8 +111,9 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   # Machine code for A100 and H100/H200; PTX for what comes after.
   if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "CUDA architectures")
-  else()
+  else() # also for what the project compiles itself, as CMake would choose where nobody does
     set(CMAKE_CUDA_ARCHITECTURES "80-real;90")
+    set(CMAKE_CUDA_ARCHITECTURES "80-real;90" PARENT_SCOPE)
   endif()
 endif()
 enable_language(CUDA)

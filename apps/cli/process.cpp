@@ -164,7 +164,8 @@ void check_interrupted() {
 }
 
 void release_interrupts() {
-  for (const int signal : caught) std::signal(signal, SIG_DFL);
+  for (const int signal : caught)
+    if (!is_ignored(signal)) std::signal(signal, SIG_DFL);
 }
 
 void finish_without_interrupts() { too_late = true; }

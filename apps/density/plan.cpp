@@ -125,6 +125,28 @@ void warn_of_haloes(Plan& plan) {
                   plan.options.haloes, *theirs, *ours));
 }
 
+/// On rank 0.
+void set_haloes(const Communicator& comm, Plan& plan) {
+  if (plan.options.haloes.empty() || comm.rank() != 0) return;
+  plan.haloes = read_shown_haloes(plan);
+  check_haloes(plan);
+}
+
+void set_redshift_space(const Options& options, Plan& plan) {
+  const int axis = *options.redshift_axis;
+  plan.redshift_space = io::redshift_space(plan.snapshot, axis);
+  plan.redshift_space->side = plan.grid.box.length[axis];
+  if (plan.snapshot.units.assumed)
+    plan.warnings.push_back(fmt::format(
+        "'{}' states no units: --redshift-space moves particles as if lengths were in {} (if they "
+        "are not, add UnitLength_in_cm to the attributes of its Header)",
+        plan.snapshot.path, plan.snapshot.units.length_name()));
+  if (!options.haloes.empty())
+    plan.warnings.emplace_back(
+        "--redshift-space moves particles, but not --haloes: their circles are where the "
+        "catalogue has them");
+}
+
 /// Of the program, its libraries and messages.
 constexpr double rank_bytes = 48 << 20;
 
@@ -237,27 +259,10 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.double_positions = app::needs_double(plan.snapshot, sources.types);
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
-  if (const auto axis = options.redshift_axis) {
-    plan.redshift_space = io::redshift_space(plan.snapshot, *axis);
-    plan.redshift_space->side = plan.grid.box.length[*axis];
-    if (plan.snapshot.units.assumed)
-      plan.warnings.push_back(
-          fmt::format("'{}' states no units: --redshift-space moves particles as if lengths were "
-                      "in {} (if they "
-                      "are not, add UnitLength_in_cm to the attributes of its Header)",
-                      plan.snapshot.path, plan.snapshot.units.length_name()));
-    if (!options.haloes.empty())
-      plan.warnings.emplace_back(
-          "--redshift-space moves particles, but not --haloes: their circles are where the "
-          "catalogue has them");
-  }
+  if (options.redshift_axis) set_redshift_space(options, plan);
   plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
-  context.comm.together([&] {
-    if (options.haloes.empty() || context.comm.rank() != 0) return;
-    plan.haloes = read_shown_haloes(plan);
-    check_haloes(plan);
-  });
+  context.comm.together([&] { set_haloes(context.comm, plan); });
   warn_of_haloes(plan);
   if (writes_field(options))
     plan.output =

@@ -251,17 +251,18 @@ std::string warning_of(const LostDigits& lost, Index num_groups) {
       what, lost.num_groups, num_groups, number, lost.largest, lost.typical);
 }
 
-double half_of_shortest_side(const Box& box) {
-  double half = std::numeric_limits<double>::infinity();
+/// Infinite if no axis is periodic.
+double half_of_longest_side(const Box& box) {
+  double half = 0;
   for (int axis = 0; axis < box.dimensions; ++axis)
-    if (box.periodic[axis]) half = std::min(half, box.length[axis] / 2);
-  return half;
+    if (box.periodic[axis]) half = std::max(half, box.length[axis] / 2);
+  return half > 0 ? half : std::numeric_limits<double>::infinity();
 }
 
 /// Of groups whose members have no unique nearest image. Collective.
 std::optional<std::string> warning_of_wide_groups(const Communicator& comm,
                                                   const Catalogue& catalogue, const Box& box) {
-  const double half = half_of_shortest_side(box);
+  const double half = half_of_longest_side(box);
   // Nearest images of members along a whole side are up to half of it from any centre.
   const auto is_wide = [&](const HaloProperties& halo) { return halo.max_radius >= 0.98 * half; };
   const Index num = comm.sum(static_cast<Index>(

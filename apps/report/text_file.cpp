@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -45,9 +46,25 @@ bool is_standard_output(const std::string& path) {
   return path == "-" || names_open_file(path, STDOUT_FILENO);
 }
 
+namespace {
+
+/// The number of the open file that the path names, such as 2 for /dev/stderr; -1 if it names none.
+int open_file_of(const std::string& path) {
+  if (names_open_file(path, STDERR_FILENO)) return STDERR_FILENO;
+  for (const std::string folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    int number = -1;
+    const char* end = path.data() + path.size();
+    if (path.starts_with(folder) &&
+        std::from_chars(path.data() + folder.size(), end, number).ptr == end)
+      return number;
+  }
+  return -1;
+}
+
+}  // namespace
+
 bool is_open_already(const std::string& path) {
-  return is_standard_output(path) || names_open_file(path, STDERR_FILENO) ||
-         path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+  return is_standard_output(path) || open_file_of(path) >= 0;
 }
 
 TextFile::Target TextFile::target_of(const std::string& path) {
@@ -107,9 +124,12 @@ class Stream {
 
   /// False as long as nobody reads the pipe; FileError.
   bool try_to_open() {
-    file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC);
-    if (file_ >= 0) return true;
     std::error_code ignored;
+    // Who else writes to an open file goes on behind what is written here.
+    file_ = fs::is_regular_file(path_, ignored)
+                ? ::fcntl(open_file_of(path_), F_DUPFD_CLOEXEC, 0)
+                : ::open(path_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file_ >= 0) return true;
     if (errno != EINTR && !(errno == ENXIO && fs::is_fifo(path_, ignored))) fail();
     return false;
   }

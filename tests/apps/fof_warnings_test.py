@@ -250,7 +250,7 @@ class Warnings(FofCase):
 
         path = self.copy_of_snapshot(edit)
         options = ["--rlink-abs", 0.15625, "--meansep", 0.78]
-        self.assert_one_warning([path, *options], "no Time and no Redshift", "not cosmological")
+        self.assert_one_warning([path, *options], "no Time or Redshift", "not cosmological")
 
     def test_time_that_is_none(self):
         for value in (-1.0, np.nan, "early"):

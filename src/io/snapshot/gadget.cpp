@@ -54,10 +54,10 @@ void warn_of_contradiction(const InputFile& file, SnapshotInfo& info) {
   const auto time = is_at_time_0(file) ? std::optional(0.0) : said.scale_factor;
   if (!said.omega_matter) return;
   if (!time)
-    info.warnings.push_back(
-        fmt::format("'{}': it has Omega0 = {:g}, but no Time and no Redshift: it is taken as not "
-                    "cosmological",
-                    info.path, *said.omega_matter));
+    info.warnings.push_back(fmt::format(
+        "'{}': it has Omega0 = {:g}, but no Time or Redshift that can be used: it is taken as not "
+        "cosmological",
+        info.path, *said.omega_matter));
   if (!time || !said.redshift) return;
   info.warnings.push_back(fmt::format(
       "'{}': it has Omega0 = {:g}, but its Time, {:g}, is not the scale factor of its Redshift, "

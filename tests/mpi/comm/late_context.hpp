@@ -1,7 +1,7 @@
 /// The context of tests over ranks.
 #pragma once
 
-#include <unistd.h>
+#include <mpi.h>
 
 #include <chrono>
 #include <cstdint>
@@ -15,17 +15,22 @@
 
 namespace zhalo::testing {
 
-/// Of the delays of this process: ZHALO_TEST_SEED, or one that it names.
+/// Of the delays of this rank in its next context. All follow from ZHALO_TEST_SEED, or from a
+/// number that rank 0 draws and says. Collective.
 inline std::uint64_t seed_of_delays() {
-  static const std::uint64_t seed = [] {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  static std::uint64_t num_contexts = 0;
+  static const std::uint64_t seed = [&] {
     const char* given = std::getenv("ZHALO_TEST_SEED");
-    const std::uint64_t chosen =
-        given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-    std::fprintf(stderr, "delays of process %d: ZHALO_TEST_SEED=%llu\n", static_cast<int>(getpid()),
-                 static_cast<unsigned long long>(chosen));
+    std::uint64_t chosen = given != nullptr ? std::strtoull(given, nullptr, 10) : 0;
+    if (given == nullptr) chosen = std::random_device{}();
+    MPI_Bcast(&chosen, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+      std::fprintf(stderr, "ZHALO_TEST_SEED=%llu\n", static_cast<unsigned long long>(chosen));
     return chosen;
   }();
-  return seed;
+  return seed + 1000003 * static_cast<std::uint64_t>(rank) + num_contexts++;
 }
 
 /// With ZHALO_TEST_LATE=1 in the environment every case runs in messages of at most 1000 floats,
