@@ -105,6 +105,7 @@ MemoryPool::Source device_memory(int) { refuse(); }
 MemoryPool::Source pinned_memory(int) { refuse(); }
 MemoryOwner owner_of(const Cuda&, const void*) { refuse(); }
 void connect_devices(const std::vector<int>&) {}
+void disconnect_devices(const std::vector<int>&) {}
 DeviceInUse::DeviceInUse(const Exec&) {}
 DeviceReport query_devices() { return {false, 0, "", no_cuda}; }
 void select_device(int) { refuse(); }

@@ -195,8 +195,9 @@ bool copies_arrive(const std::vector<int>& devices) {
     for (std::size_t from = 0; from < devices.size(); ++from) {
       if (devices[to] == devices[from]) continue;
       Buffer<Index> target = to_exec(execs[to], Span<const Index>(zeros), purpose);
-      kernels::copy_from_any_device(std::get<Cuda>(execs[to]), target.data(), sources[from].data(),
-                                    num * sizeof(Index));
+      kernels::on(execs[to], [&](const auto& e) {
+        kernels::copy_from_any_device(e, target.data(), sources[from].data(), num * sizeof(Index));
+      });
       if (to_host(execs[to], target) != to_host(execs[from], sources[from])) return false;
     }
   }
