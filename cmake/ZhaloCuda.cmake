@@ -131,9 +131,8 @@ if(CMAKE_CUDA_ARCHITECTURES STREQUAL "native" AND CMAKE_CUDA_ARCHITECTURES_NATIV
 endif()
 foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
   if(architecture MATCHES "^all" OR architecture MATCHES "^[1-7][0-9]($|-)")
-    set(reason "CMAKE_CUDA_ARCHITECTURES has ${architecture}, and zhalo needs compute capability "
-               "8.0 or later")
-    string(JOIN "" reason ${reason})
+    string(CONCAT reason "CMAKE_CUDA_ARCHITECTURES has ${architecture}, and zhalo needs compute "
+                         "capability 8.0 or later")
     # A project that embeds zhalo may have chosen for itself, or not at all.
     if(PROJECT_IS_TOP_LEVEL)
       message(FATAL_ERROR "${reason}: name others, such as 80-real;90, or configure with "

@@ -132,8 +132,8 @@ void set_haloes(const Communicator& comm, Plan& plan) {
   check_haloes(plan);
 }
 
-void set_redshift_space(const Options& options, Plan& plan) {
-  const int axis = *options.redshift_axis;
+void set_redshift_space(Plan& plan) {
+  const int axis = *plan.options.redshift_axis;
   plan.redshift_space = io::redshift_space(plan.snapshot, axis);
   plan.redshift_space->side = plan.grid.box.length[axis];
   if (plan.snapshot.units.assumed)
@@ -141,7 +141,7 @@ void set_redshift_space(const Options& options, Plan& plan) {
         "'{}' states no units: --redshift-space moves particles as if lengths were in {} (if they "
         "are not, add UnitLength_in_cm to the attributes of its Header)",
         plan.snapshot.path, plan.snapshot.units.length_name()));
-  if (!options.haloes.empty())
+  if (!plan.options.haloes.empty())
     plan.warnings.emplace_back(
         "--redshift-space moves particles, but not --haloes: their circles are where the "
         "catalogue has them");
@@ -259,7 +259,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.double_positions = app::needs_double(plan.snapshot, sources.types);
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.grid = {{{options.grid, options.grid, options.grid}}, periodic_box(plan.snapshot, options)};
-  if (options.redshift_axis) set_redshift_space(options, plan);
+  if (options.redshift_axis) set_redshift_space(plan);
   plan.decomposition = Decomposition(plan.grid, plan.ranks.num_ranks).describe();
   plan.depth = depth_of(options, plan.grid, plan.snapshot.units.length_name());
   context.comm.together([&] { set_haloes(context.comm, plan); });

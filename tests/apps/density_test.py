@@ -566,6 +566,12 @@ class Pictures(DensityCase):
         self.assertGreater(np.corrcoef(column, np.arange(len(column)))[0, 1] ** 2, 0.999)
         self.assertLess(np.diff(column).max(), 0)
 
+    def changed(self, plain, drawn, side, box):
+        """Where pixels of two maps differ, in lengths of the box, to the right and upwards."""
+        area = np.s_[2 * self.ABOVE : 2 * self.ABOVE + side, 2 * self.LEFT : 2 * self.LEFT + side]
+        rows, columns = np.nonzero((plain[area] != drawn[area]).any(axis=2))
+        return (columns + 0.5) / side * box, box - (rows + 0.5) / side * box
+
     def test_haloes(self):
         """Circles where haloes are, and nowhere else; around the largest one a ring of pixels of
         their colour."""
@@ -581,10 +587,8 @@ class Pictures(DensityCase):
         )
         with h5py.File(GADGET / "fof_tab_001.hdf5", "r") as file:
             centres = file["Group/GroupPos"][:][file["Group/GroupLen"][:] >= 1000][:, :2]
-        area = np.s_[2 * self.ABOVE : 2 * self.ABOVE + side, 2 * self.LEFT : 2 * self.LEFT + side]
-        rows, columns = np.nonzero((plain[area] != drawn[area]).any(axis=2))
-        self.assertGreater(len(rows), 20)
-        x, y = (columns + 0.5) / side * box, box - (rows + 0.5) / side * box
+        x, y = self.changed(plain, drawn, side, box)
+        self.assertGreater(len(x), 20)
         apart = np.abs(np.stack([x, y], axis=1)[:, None] - centres)
         distance = np.hypot(*np.minimum(apart, box - apart).transpose(2, 0, 1))
         self.assertLess(
@@ -621,14 +625,10 @@ class Pictures(DensityCase):
                 plain, _, box = self.draw("--project", axis, side=side)
                 options = ("--project", axis, "--haloes", "one_halo.hdf5")
                 drawn, _, _ = self.draw(*options, name="haloes.png", side=side)
-                area = np.s_[
-                    2 * self.ABOVE : 2 * self.ABOVE + side, 2 * self.LEFT : 2 * self.LEFT + side
-                ]
-                rows, columns = np.nonzero((plain[area] != drawn[area]).any(axis=2))
-                x, y = (columns + 0.5) / side * box, box - (rows + 0.5) / side * box
+                x, y = self.changed(plain, drawn, side, box)
                 right, up = centre[of_map]
                 distance = np.hypot(x - right, y - up)
-                self.assertGreater(len(rows), 100)
+                self.assertGreater(len(x), 100)
                 self.assertLess(np.abs(distance - radius).max(), 0.3, (name, axis))
 
     def test_radii_that_are_none(self):

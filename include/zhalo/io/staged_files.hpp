@@ -144,7 +144,7 @@ class StagedFiles {
   };
   friend class CommitLocks;
   void check_writable(const std::string& directory) const;
-  std::vector<std::string> make_missing(const std::string& directory);
+  void make_missing(const std::string& directory);
   void make_directories_from_rank_zero(const std::string& path);
   std::string hidden_beside(const std::string& path, const char* ending) const;
   std::vector<std::string> numbered_leftovers() const;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,8 +30,7 @@ std::string parent_of(const std::string& path) {
 }
 
 /// Makes a directory and its missing parents, and notes those that it made, outermost first.
-std::vector<std::string> make_directories(const std::string& path,
-                                          std::vector<std::string>& noted) {
+void make_directories(const std::string& path, std::vector<std::string>& noted) {
   std::vector<std::string> missing;
   std::error_code error;
   for (fs::path at = path; !at.empty() && !fs::exists(at, error); at = at.parent_path())
@@ -44,7 +42,6 @@ std::vector<std::string> make_directories(const std::string& path,
     throw FileError(fmt::format("directory '{}' cannot be made: {}", path,
                                 error ? error.message() : "a file has that name"));
   }
-  return missing;
 }
 
 /// Files and directories alike: until the disk has it.
@@ -96,17 +93,18 @@ void StagedFiles::check_writable(const std::string& directory) const {
 StagedFiles::~StagedFiles() { discard_beyond({}); }
 
 /// Notes them at once, before other ranks can stop this one.
-std::vector<std::string> StagedFiles::make_missing(const std::string& directory) {
-  return make_directories(directory, made_directories_);
+void StagedFiles::make_missing(const std::string& directory) {
+  make_directories(directory, made_directories_);
 }
 
 void StagedFiles::make_directories_from_rank_zero(const std::string& path) {
   const bool first = comm_->rank() == 0;
-  std::vector<std::string> made;
-  if (first) made = make_missing(path);
-  std::string joined;
-  for (const std::string& directory : made) joined += directory + '\0';
-  std::istringstream all(comm_->broadcast(joined));
+  const std::size_t num_before = made_directories_.size();
+  if (first) make_missing(path);
+  std::string made;
+  for (std::size_t i = num_before; i < made_directories_.size(); ++i)
+    made += made_directories_[i] + '\0';
+  std::istringstream all(comm_->broadcast(made));
   for (std::string directory; std::getline(all, directory, '\0');) {
     if (!first) made_directories_.push_back(directory);
   }

@@ -53,12 +53,14 @@ void warn_of_contradiction(const InputFile& file, SnapshotInfo& info) {
   if (comoving_flag(file)) return;
   const auto time = is_at_time_0(file) ? std::optional(0.0) : said.scale_factor;
   if (!said.omega_matter) return;
-  if (!time)
+  if (!time) {
     info.warnings.push_back(fmt::format(
         "'{}': it has Omega0 = {:g}, but no Time or Redshift that can be used: it is taken as not "
         "cosmological",
         info.path, *said.omega_matter));
-  if (!time || !said.redshift) return;
+    return;
+  }
+  if (!said.redshift) return;
   info.warnings.push_back(fmt::format(
       "'{}': it has Omega0 = {:g}, but its Time, {:g}, is not the scale factor of its Redshift, "
       "{:g}: it is taken as not cosmological",
@@ -194,11 +196,10 @@ void settle_assumed_units(SnapshotInfo& info, const std::function<double()>& mas
   if (!(ratio > 3e-5 && ratio < 2)) return;
   info.units.length_in_cm *= 1000;
   derive_gadget_density(dialect_of(info.code).gravity_in_cgs, 0, info.units, cosmology);
-  info.notes.push_back(
-      fmt::format("The file states no units; lengths are taken as {}, because then the mass in the "
-                  "box is {:.3g} "
-                  "times that of Omega_matter (for lengths 1000 times as short 1e9 times as much).",
-                  info.units.length_name(), ratio));
+  info.notes.push_back(fmt::format(
+      "The file states no units; lengths are taken as {}, because then the mass in the box is "
+      "{:.3g} times that of Omega_matter (for lengths 1000 times as short 1e9 times as much).",
+      info.units.length_name(), ratio));
 }
 
 }  // namespace zhalo::io

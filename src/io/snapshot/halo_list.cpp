@@ -134,9 +134,9 @@ Index groups_in(const hdf5::InputFile& file, const std::string& centres) {
                   file.path()));
 }
 
-/// Datasets of one file that have a row for each group. `radii` is empty if there are none.
+/// Datasets whose names differ between files. Empty if there are none.
 struct GroupColumns {
-  std::string centres, radii, masses = "Group/GroupMass", lengths = "Group/GroupLen";
+  std::string centres, radii;
 };
 
 GroupColumns columns_of(const hdf5::InputFile& file) {
@@ -148,8 +148,8 @@ std::vector<Halo> read_groups(const hdf5::InputFile& file, const GroupColumns& c
                               const SomeRows& rows) {
   const auto centre = read_rows<double>(file, columns.centres, rows, 3);
   const auto radius = read_rows<double>(file, columns.radii, rows);
-  const auto mass = read_rows<double>(file, columns.masses, rows);
-  const auto length = read_rows<Index>(file, columns.lengths, rows);
+  const auto mass = read_rows<double>(file, "Group/GroupMass", rows);
+  const auto length = read_rows<Index>(file, "Group/GroupLen", rows);
   std::vector<Halo> haloes;
   for (std::size_t i = 0; i < mass.size(); ++i)
     haloes.push_back(

@@ -260,7 +260,8 @@ void compare_kind(const zhalo_context* in_c, const Context& context, const Box& 
     IS_OK(zhalo_domain_get_counts(both.in_c_domain, i, &counts));
     CHECK(counts.num == both.num(i));
     CHECK(counts.num_total == both.domain.num_total(i));
-    CHECK((counts.num_wrapped == both.domain.num_wrapped() && counts.num_species == 2));
+    CHECK(counts.num_wrapped == both.domain.num_wrapped());
+    CHECK(counts.num_species == 2);
     CHECK(counts.precision == (std::is_same_v<Real, float> ? ZHALO_FLOAT : ZHALO_DOUBLE));
     compare_fields(both, i);
     compare_spectra(both, i);

@@ -99,6 +99,23 @@ void check_shapes(const Context& context, const Grid& grid, const std::string& o
   }
 }
 
+struct Numbers {
+  hid_t type;
+  const void* data;
+};
+
+/// One number if there is no extent.
+void write_dataset(hid_t group, const char* name, const std::vector<hsize_t>& extent,
+                   const Numbers& numbers) {
+  const hid_t rows =
+      extent.empty() ? H5Screate(H5S_SCALAR)
+                     : H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr);
+  const hid_t set =
+      H5Dcreate2(group, name, numbers.type, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  H5Dwrite(set, numbers.type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data);
+  H5Dclose(set), H5Sclose(rows);
+}
+
 }  // namespace
 
 TEST_CASE("fields of any decomposition are whole planes in any number of files") {
@@ -225,12 +242,9 @@ TEST_CASE("of many haloes, only the wanted ones are held") {
   const auto write_rows = [&](const char* name, Index width) {
     std::vector<Index> values(static_cast<std::size_t>(num * width));
     std::iota(values.begin(), values.end(), Index{0});
-    const hsize_t extent[2] = {num, static_cast<hsize_t>(width)};
-    const hid_t rows = H5Screate_simple(width == 1 ? 1 : 2, extent, nullptr);
-    const hid_t set =
-        H5Dcreate2(group, name, H5T_NATIVE_INT64, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    H5Dwrite(set, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-    H5Dclose(set), H5Sclose(rows);
+    std::vector<hsize_t> extent{num};
+    if (width > 1) extent.push_back(static_cast<hsize_t>(width));
+    write_dataset(group, name, extent, {H5T_NATIVE_INT64, values.data()});
   };
   write_rows("GroupPos", 3), write_rows("GroupMass", 1), write_rows("GroupLen", 1);
   H5Gclose(group), H5Fclose(file);
@@ -267,13 +281,8 @@ TEST_CASE("catalogues that contradict themselves are refused") {
   const std::string path = out + "/fof_subhalo_tab_001.0.hdf5";
   const std::vector<float> zeros(27);
   const auto write_numbers = [&](hid_t group, const char* name, int num_axes) {
-    const hsize_t extent[3] = {3, 3, 3};
-    const hid_t rows =
-        num_axes == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(num_axes, extent, nullptr);
-    const hid_t set =
-        H5Dcreate2(group, name, H5T_NATIVE_FLOAT, rows, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, zeros.data());
-    H5Dclose(set), H5Sclose(rows);
+    const std::vector<hsize_t> extent(static_cast<std::size_t>(num_axes), 3);
+    write_dataset(group, name, extent, {H5T_NATIVE_FLOAT, zeros.data()});
   };
   const auto write_integer = [](hid_t group, const char* name, Index value) {
     const hid_t one = H5Screate(H5S_SCALAR);
