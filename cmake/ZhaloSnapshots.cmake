@@ -14,11 +14,15 @@ add_test(NAME ${name}
 zhalo_set_test_properties(TESTS ${name} LABELS unit mpi apps TIMEOUT 120)
 set_tests_properties(${name} PROPERTIES FIXTURES_SETUP ${ZHALO_SNAPSHOTS_FIXTURE})
 
-# zhalo_add_io_test(name LABEL label [RANKS n...]): test io.<name> from <name>.cpp, which sees the
-# snapshots and has a folder of its own, <name> in the binary directory, to write to.
+# zhalo_add_io_test(name LABEL label [SOURCE file] [RANKS n...]): test io.<name> from <name>.cpp or
+# the file, which sees the snapshots and has a folder of its own, <name> in the binary directory, to
+# write to.
 function(zhalo_add_io_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "RANKS")
-  zhalo_add_test(NAME io.${name} SOURCES ${name}.cpp RANKS ${arg_RANKS} LABELS ${arg_LABEL}
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;SOURCE" "RANKS")
+  if(NOT arg_SOURCE)
+    set(arg_SOURCE ${name}.cpp)
+  endif()
+  zhalo_add_test(NAME io.${name} SOURCES ${arg_SOURCE} RANKS ${arg_RANKS} LABELS ${arg_LABEL}
                  LIBRARIES HDF5::HDF5)
   target_compile_definitions(
     test_io.${name} PRIVATE "ZHALO_SNAPSHOTS_DIR=\"${ZHALO_SNAPSHOTS_DIR}\""

@@ -131,7 +131,7 @@ template <class E, class T>
 void count_members(const E& exec, Span<const T> root, Span<const LocalIndex> marks,
                    Span<LocalIndex> counts);
 
-/// The places, such as roots of groups, with at least `min_members` members, ascending. T:
+/// The indices i, such as roots of groups, with counts[i] >= `min_members`, ascending. T:
 /// LocalIndex or Index.
 template <class E, class T>
 Buffer<LocalIndex> select_groups(const E& exec, Span<const T> counts, Index min_members);

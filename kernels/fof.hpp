@@ -176,10 +176,10 @@ struct GhostsView {
   LocalIndex first_in_sets = 0;
   SourcesView sources;
   Span<const LocalIndex> root;  ///< of each ghost's set, on its own rank
-  Index num_places = 0;         ///< in the Z-order of all: particles of all ranks
+  Index num_total = 0;          ///< particles of all ranks
 };
 
-/// A set of another rank (by a particle's place in the Z-order of all) that is joined with a set of
+/// A set of another rank (by a particle's index in the Z-order of all) that is joined with a set of
 /// this rank; remote is -1 for none.
 struct GhostEdge {
   Index remote = -1;

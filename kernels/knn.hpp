@@ -15,7 +15,7 @@ namespace zhalo::kernels {
 
 // ---------------------------------------------------------------- searches
 
-/// A place that stands for no particle.
+/// An index that stands for no particle.
 inline constexpr LocalIndex no_index = ~LocalIndex{0};
 
 /// What a search had to look at.
@@ -46,7 +46,7 @@ struct SearchView {
   SearchWork* work = nullptr;  ///< sums, or none
 };
 
-/// Smallest global index of the particles below each node of search.tree, by its place in the
+/// Smallest global index of the particles below each node of search.tree, by its index in the
 /// boxes' arrays.
 template <class E, class Real>
 void find_smallest_indices(const E& exec, const SearchView<Real>& search, Span<Index> smallest);

@@ -95,7 +95,7 @@ const char* simd_target();
 ///
 /// OpenMP may be told to bind threads (OMP_PROC_BIND, OMP_PLACES). Then it binds the first thread
 /// before main() begins, and threads of the process inherit the few cores that this one has left.
-/// So the places count that OpenMP made of the cores of the process.
+/// So what counts are the places (in OpenMP's sense) that it made of the cores of the process.
 std::optional<cpu_set_t> cores_of_process();
 
 // ---------------------------------------------------------------- functors of the user's

@@ -23,7 +23,7 @@ struct MeshAxis {
                       ///< its beginning
   Index num_own = 1;  ///< this rank's cells, without those that others own
 
-  /// Place of a cell that a cloud covers, in elements along this axis.
+  /// Offset of a cell that a window covers, in elements along this axis.
   ZHALO_HD Index offset_of(Index cell) const {
     if (wraps) {
       if (cell >= num) cell %= num;
@@ -37,7 +37,7 @@ struct MeshAxis {
 /// Cells of this rank and of the ghosts behind them, x, y, z (z fastest).
 struct MeshCells {
   MeshAxis axis[3];
-  int order = 1;  ///< of the window, 1 to 4: cells that a cloud covers per axis
+  int order = 1;  ///< of the window, 1 to 4: cells that it covers per axis
 };
 
 /// An index box of a grid in memory order, slowest axis first: rows along the last axis, whose
@@ -145,7 +145,7 @@ struct WeightLedger {
 template <class E, class Real>
 void queue_weights(const E& exec, const PaintInput<Real>& painted, WeightLedger* ledger);
 
-/// Adds the units of each particle to the cells that its cloud covers. All of them are this
+/// Adds the units of each particle to the cells that its window covers. All of them are this
 /// rank's, or ghosts behind its own.
 template <class E, class Real>
 void deposit(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
@@ -158,7 +158,7 @@ struct CellOwners {
   Index num_columns = 1;
 };
 
-/// keys[i] = rank that owns the first cell of the cloud of particle first + i.
+/// keys[i] = rank that owns the first cell of the window of particle first + i.
 template <class Real>
 struct OwnerSearch {
   ParticlesView<Real> particles;
@@ -214,7 +214,7 @@ template <class E, class Real, class To>
 Index paint_cells(const E& exec, const PaintInput<Real>& painted, const MeshCells& cells,
                   const PaintTarget<To>& to);
 
-/// values[i] = the window's mean around place i.
+/// values[i] = the window's mean around point i.
 template <class T>
 struct ReadoutCells {
   MeshCells cells;
@@ -226,7 +226,7 @@ void readout_cells(const E& exec, const ParticlesView<Real>& points, const Reado
 
 // ---------------------------------------------------------------- index boxes
 //
-// An element of any kind is one or more words of 1, 2, 4, 8 or 16 bytes; places, strides and
+// An element of any kind is one or more words of 1, 2, 4, 8 or 16 bytes; offsets, strides and
 // extents count words.
 
 /// An index box on its way from one array to another: four nested loops, axis 3 the innermost. Axes
@@ -245,13 +245,13 @@ struct BoxMove {
 };
 
 /// Moves without empty ones among them. No two of them, and no two words of one, go to the same
-/// place.
+/// offset.
 struct BoxMoves {
   Span<const BoxMove> moves;  ///< in memory of the Exec
   Index num_words = 0;        ///< of all
 };
 
-/// The arrays that moves refer to: neither overlaps the places that the other one's words are at.
+/// The arrays that moves refer to: neither overlaps the words that they touch in the other one.
 /// Aligned to their words.
 struct ElementArrays {
   const void* from = nullptr;
@@ -268,7 +268,7 @@ void copy_boxes(const E& exec, const BoxMoves& index_boxes, const ElementArrays&
 template <class E, class T>
 void add_boxes(const E& exec, const BoxMoves& index_boxes, const T* from, T* to);
 
-/// Sets the places that the words would go to to 0.
+/// Sets to 0 what copy_boxes() would overwrite.
 template <class E>
 void zero_boxes(const E& exec, const BoxMoves& index_boxes, void* to, Index word_size);
 

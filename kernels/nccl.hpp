@@ -83,15 +83,15 @@ std::string why_no_nccl();
 std::string nccl_name();
 /// To be made by one rank and given to all. CommunicationError.
 NcclLink::Id make_nccl_id();
-/// This rank's place in a link.
-struct NcclPlace {
+/// A rank of a link.
+struct NcclRank {
   int rank = 0;
   int size = 1;
   double max_wait_seconds = 0;  ///< of give_up(); 0: no limit
 };
 /// Begins to make a link of the devices of all its ranks, which must be distinct.
 std::unique_ptr<NcclLink> make_nccl_link(const Cuda& exec, const NcclLink::Id& id,
-                                         const NcclPlace& place);
+                                         const NcclRank& rank);
 
 /// What distinguishes a device from all others, wherever they are.
 using DeviceId = std::array<char, 16>;

@@ -69,7 +69,7 @@ struct ParticlesView {
 
 // ---------------------------------------------------------------- positions and keys
 
-/// What one look at all positions tells. Indices are places on this rank.
+/// What one look at all positions tells. Indices count on this rank.
 struct PositionSummary {
   Vec3d lo;
   Vec3d hi;
@@ -132,7 +132,7 @@ struct PositionRecord {
   LocalIndex index;
 };
 
-/// Particles of one rank in Z-order: keys, the caller's place of each, coordinates.
+/// Particles of one rank in Z-order: keys, the caller's index of each, coordinates.
 // clang-tidy names the loop of the assignment that the compiler makes for arrays.
 template <class Real>
 struct SortedColumns {  // NOLINT(bugprone-reserved-identifier)
@@ -270,7 +270,7 @@ SortedColumns<Real> sort_arrived(const E& exec, ArrivedPositions<Real> arrived,
 
 // ---------------------------------------------------------------- other columns
 
-/// Masses and types, looked at before sums. Indices are global ones, or places on this rank.
+/// Masses and types, looked at before sums. Indices are global ones, or count on this rank.
 struct ColumnSummary {
   Index num_bad_mass = 0;
   Index first_bad_mass = 0;
@@ -329,7 +329,7 @@ void pack_particles(const E& exec, const ParticlesView<Real>& particles, Span<co
 template <class E, class T>
 void fill(const E& exec, Span<T> to, T value);
 
-/// places[i] = i, of LocalIndex or Index.
+/// indices[i] = i, of LocalIndex or Index.
 template <class E, class T>
 void number(const E& exec, Span<T> indices);
 

@@ -33,7 +33,7 @@ Span<const std::uint32_t> sort_short_pairs(const Cuda& exec,
 
 // ---------------------------------------------------------------- weights of sorted keys
 
-/// Ascending keys and the weight of all elements before each place (size + 1), or none where each
+/// Ascending keys and the weight of all elements before each index (size + 1), or none where each
 /// weighs 1.
 struct KeyWeights {
   Span<const std::uint64_t> keys;
@@ -45,7 +45,7 @@ template <class E>
 void weigh_below(const E& exec, const KeyWeights& sorted, Span<const std::uint64_t> probes,
                  Span<Index> weights);
 
-/// places[i] = first place before which at least weights[i] lies.
+/// indices[i] = first index before which at least weights[i] lies.
 template <class E>
 void find_weights(const E& exec, Span<const Index> weight_before, Span<const Index> weights,
                   Span<Index> indices);

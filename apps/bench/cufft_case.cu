@@ -179,11 +179,11 @@ double difference_to_ours(const Context& context, CufftCube<T>& cufft, Index num
   Fft<T> ours(context, Decomposition(Grid::cube(num), 1), options);
   const std::vector<T> cube = random_values<T>(num * num * num);
   const Index row = num / 2 + 1;
-  const InPlace their_place{padded(num, num, 2 * row), padded(num, row, row), cufft.size()};
-  const auto theirs = spectrum(context.exec, cube, num, their_place,
+  const InPlace their_layout{padded(num, num, 2 * row), padded(num, row, row), cufft.size()};
+  const auto theirs = spectrum(context.exec, cube, num, their_layout,
                                [&](Buffer<T>& field) { cufft.forward(field.data()); });
-  const InPlace our_place{ours.cells_in_place(), ours.modes(), ours.in_place_size()};
-  const auto wanted = spectrum(context.exec, cube, num, our_place,
+  const InPlace our_layout{ours.cells_in_place(), ours.modes(), ours.in_place_size()};
+  const auto wanted = spectrum(context.exec, cube, num, our_layout,
                                [&](Buffer<T>& field) { ours.forward_in_place(field.span()); });
   return difference(wanted, theirs);
 }

@@ -68,7 +68,7 @@ std::unique_ptr<RealTransform<T>> make_peer(const Communicator& comm,
 /// Name and version of the peer; none if it was not built in.
 std::optional<std::string> peer_name();
 
-/// A sum over all modes, each with a sign that depends on its place only, and the sum of their
+/// A sum over all modes, each with a sign that depends on its index only, and the sum of their
 /// squares: two spectra with equal marks are equal up to rounding, however they are distributed,
 /// but for an unlikely chance.
 struct SpectrumMark {

@@ -42,7 +42,7 @@ void for_all(const BoxLayout& layout, const Work& work) {
   }
 }
 
-/// Sets the cells to pseudo-random numbers in [-1/2, 1/2) that depend on their place only, all else
+/// Sets the cells to pseudo-random numbers in [-1/2, 1/2) that depend on their index only, all else
 /// in the memory to 0.
 template <class T>
 void fill(RealTransform<T>& transform, Index num) {

@@ -173,7 +173,7 @@ io::Snapshot open_snapshot(const Context& context, const std::string& path,
 std::vector<int> types_with_particles(const io::SnapshotInfo& info, const char* option,
                                       const std::vector<int>& types,
                                       std::vector<std::string>& warnings) {
-  // Codes have these types, also where the file has no place for some of them. Others are mistakes.
+  // Codes have these types, also where the file has no entry for some of them. Others are mistakes.
   constexpr std::size_t num_usual = 6;
   std::vector<int> present;
   std::vector<int> absent;

@@ -254,7 +254,7 @@ class Watch {
     put(fmt::format("{}: error: other ranks did not end within {} s{}; look for a node that failed "
                     "or hangs\n",
                     command_, patience(),
-                    status_ == 0 ? " after the results were in their places: these are whole" : ""),
+                    status_ == 0 ? " after the results were in place: these are whole" : ""),
         stderr);
     std::_Exit(status_ == 0 ? exit_ranks_lost : status_);
   }

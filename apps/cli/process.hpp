@@ -137,7 +137,7 @@ void catch_interrupts();
 /// Throws Interrupted if a signal was noted.
 void check_interrupted();
 
-/// From now on check_interrupted never throws: the results are being put in their places.
+/// From now on check_interrupted never throws: the results are being put in place.
 void finish_without_interrupts();
 
 /// From now on signals end the process at once: there is nothing left to clean up.

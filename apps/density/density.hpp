@@ -62,10 +62,6 @@ Compensation field_compensation(const Options& options);
 /// aliases of shot noise.
 Compensation power_compensation(const Options& options);
 
-/// Whether the power of particles at random positions is flat: with this compensation of this mesh,
-/// and not after the window alone.
-bool shot_noise_is_flat(const Options& options);
-
 /// "none", "window", "shot-noise".
 const char* name_of(Compensation compensation);
 

@@ -190,13 +190,6 @@ Compensation power_compensation(const Options& options) {
                                                           : Compensation::shot_noise);
 }
 
-bool shot_noise_is_flat(const Options& options) {
-  const Compensation compensation = power_compensation(options);
-  const bool is_ngp = options.window == Window::ngp;
-  if (options.interlaced) return compensation == Compensation::window && !is_ngp;
-  return compensation == Compensation::shot_noise || (compensation == Compensation::none && is_ngp);
-}
-
 const char* name_of(Compensation compensation) {
   switch (compensation) {
     case Compensation::none: return "none";

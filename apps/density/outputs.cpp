@@ -75,6 +75,17 @@ std::string bins_text(const BinOptions& bins) {
   return log ? fmt::format("logarithmic, {:.6g} per decade", bins.per_decade) : "linear";
 }
 
+/// Whether the power of particles at random positions is flat: with this compensation of this mesh,
+/// and not after the window alone. Beyond the Nyquist frequency interlacing leaves images.
+bool shot_noise_is_flat(const Options& options, const PowerSpectrum& spectrum) {
+  const Compensation compensation = power_compensation(options);
+  const bool is_ngp = options.window == Window::ngp;
+  if (options.interlaced)
+    return compensation == Compensation::window && !is_ngp &&
+           options.bins.k_max.value_or(0) <= spectrum.nyquist;
+  return compensation == Compensation::shot_noise || (compensation == Compensation::none && is_ngp);
+}
+
 std::string header_of(const Plan& plan, const PaintReport& painted, const PowerSpectrum& spectrum) {
   const Options& options = plan.options;
   const std::string unit = plan.snapshot.units.length_name();
@@ -106,7 +117,7 @@ std::string header_of(const Plan& plan, const PaintReport& painted, const PowerS
   line(fmt::format("fundamental {:.9g}, Nyquist {:.9g}", spectrum.fundamental, spectrum.nyquist));
   line(fmt::format("shot noise V sum(w^2) / sum(w)^2 = {:.9g}, which P contains{}",
                    shot_noise(painted, plan.grid),
-                   shot_noise_is_flat(options) ? "" : " times a function of k"));
+                   shot_noise_is_flat(options, spectrum) ? "" : " times a function of k"));
   if (options.multipole_axis >= 0)
     line(fmt::format("P_l = (2 l + 1) V <|delta(k)|^2 L_l(k_{} / k)>",
                      axis_names[options.multipole_axis]));

@@ -28,8 +28,8 @@ class Simulation {
  public:
   static constexpr double box_length = 1;
 
-  /// Of the caller's communicator, which is not copied. The bodies start at places that depend on
-  /// their number only.
+  /// Of the caller's communicator, which is not copied. The bodies start at positions that depend
+  /// on their number only.
   Simulation(MPI_Comm comm, std::uint64_t num_bodies);
 
   /// Kick, drift, and every few steps bodies go to the rank whose slab of the box they are in.

@@ -94,7 +94,7 @@ ColourRange colour_range(const Pixels& pixels) {
   return range;
 }
 
-/// Place of a value on the logarithmic scale, 0 to 1.
+/// Position of a value on the logarithmic scale, 0 to 1.
 double fraction_of_scale(double value, const ColourRange& range) {
   if (!(value > range.lo)) return 0;
   return std::min(std::log(value / range.lo) / std::log(range.hi / range.lo), 1.0);

@@ -74,10 +74,10 @@ struct RankLayout {
   int num_ranks = 1;
   int num_machines = 1;
   bool on_device = false;  ///< any of them
-  std::string runs_on;     ///< each kind of place, with the number of ranks there
+  std::string runs_on;     ///< each kind of processor, with the number of ranks on it
   /// Of messages: "host memory", or Communicator::describe_transport().
   std::string transport;
-  std::vector<std::string> map;  ///< of each rank: machine and place
+  std::vector<std::string> map;  ///< of each rank: machine and processor
 };
 
 /// Collective. `wants_device`: where there is none, the reason is told.

@@ -88,8 +88,8 @@ struct Row {
   std::string text;  ///< whole lines; empty: nothing for people
   Json members{};    ///< an object, whose members the report gets; null: nothing for machines
 
-  /// The parts of a row that have places of their own among the rows: people and machines are not
-  /// told everything in the same order.
+  /// The parts of a row that stand apart among the rows: people and machines are not told
+  /// everything in the same order.
   Row for_people() const { return {text}; }
   Row for_machines() const { return {"", members}; }
 };

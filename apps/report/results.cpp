@@ -27,7 +27,7 @@ std::vector<std::string> names_on_rank_0(const Communicator& comm,
 /// The files of each kind by their numbers, and last the master, which shows what they hold.
 void sort_by_kind_and_number(std::vector<std::string>& paths) {
   const std::set<std::string> all(paths.begin(), paths.end());
-  const auto place_of = [&](const std::string& path) {
+  const auto key_of = [&](const std::string& path) {
     const std::filesystem::path kind = std::filesystem::path(path).replace_extension();
     const std::string number = kind.extension().string();  // ".3"
     const bool is_master = all.count(kind.string() + ".0.hdf5") > 0;
@@ -37,7 +37,7 @@ void sort_by_kind_and_number(std::vector<std::string>& paths) {
     return std::tuple((kind.parent_path() / kind.stem()).string(), number.size(), number);
   };
   std::sort(paths.begin(), paths.end(),
-            [&](const std::string& a, const std::string& b) { return place_of(a) < place_of(b); });
+            [&](const std::string& a, const std::string& b) { return key_of(a) < key_of(b); });
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class TextFile {
   /// must outlive it.
   TextFile(const Communicator& comm, const std::string& option, const std::string& path);
 
-  /// Takes rank 0's text, and writes it beside its place if it has one. Collective; FileError.
+  /// Takes rank 0's text, and writes it beside its final path if it has one. Collective; FileError.
   void put(const std::string& text);
   /// Where it waits for its commit; nullptr if it is no file that appears whole.
   io::StagedFiles* staged() { return files_ ? &*files_ : nullptr; }
@@ -37,7 +37,7 @@ class TextFile {
   /// Writes it where it cannot be taken back: to a pipe, a device or standard output. Collective;
   /// FileError, Interrupted.
   void send();
-  /// Brings it to its place if it was not sent. Collective; FileError.
+  /// Renames it to its final path if it was not sent. Collective; FileError.
   void commit();
 
   /// Its path, or nothing if there is no file of that name: none, or standard output.

@@ -18,8 +18,8 @@
 ///   for; too little room is ZHALO_INPUT_ERROR. Arrays are in host memory. With a context on a
 ///   device they may also be in memory of that device.
 /// - Lengths are in the unit of the positions, masses and velocities in the unit in which they were
-///   given. The global index of a particle is its place in the order of ranks, and on a rank in the
-///   order in which the rank gave its particles, from 0. Groups and neighbours are named by it.
+///   given. The global index of a particle counts from 0 in the order of ranks, and on a rank in
+///   the order in which the rank gave its particles. Groups and neighbours are named by it.
 /// - Results are equal bit for bit for any number of ranks and threads, on host and device. Only
 ///   power spectra are equal but for rounding.
 #ifndef ZHALO_ZHALO_H

@@ -150,7 +150,7 @@ ZHALO_HD inline std::uint64_t first_bits(Index n) {
   return n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << static_cast<unsigned>(n)) - 1;
 }
 
-/// First place in [0, end) at which `reached` holds, or `end`; it holds from some place on.
+/// First index in [0, end) at which `reached` holds, or `end`; it holds from some index on.
 template <class Reached>
 ZHALO_HD Index first_index_where(Index end, const Reached& reached) {
   Index low = 0;
@@ -237,7 +237,7 @@ ZHALO_HD void atomic_add(T& at, T value) {
 #endif
 }
 
-// Morton (Z-order) keys: the bits of the cell numbers, interleaved, x in the highest place.
+// Morton (Z-order) keys: the bits of the cell numbers, interleaved, those of x highest.
 
 /// Two zero bits behind each of the lowest 21 bits.
 ZHALO_HD constexpr std::uint64_t spread_by_3(std::uint64_t x) {

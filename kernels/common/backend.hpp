@@ -71,7 +71,7 @@ template <class T, class Map, class Combine>
 MapReduce(T, Map, Combine) -> MapReduce<T, Map, Combine>;
 
 /// How far ahead the host's for_each calls a functor's `prefetch(i)`, where it has one: for loops
-/// that read or write at random places, where the next places are known. A device hides the wait
+/// that read or write at random indices, where the next indices are known. A device hides the wait
 /// with other threads and does not call it.
 inline constexpr Index prefetch_distance = 32;
 

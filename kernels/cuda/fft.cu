@@ -201,7 +201,7 @@ void CudaPlanes<Real>::store_to_cells(const PlaneJob<Real>& job, const Workspace
   if (!suits) copy_cells(job, cells, to, true);
 }
 
-// ---------------------------------------------------------------- without rooms
+// ---------------------------------------------------------------- without workspace
 
 /// Whether there is one piece, which has all rows and columns.
 template <class Real>

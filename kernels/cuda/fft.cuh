@@ -194,7 +194,7 @@ inline void execute(cufftHandle plan, ComplexPair<double>* in, ComplexPair<doubl
               "cufftExecZ2Z");
 }
 
-// Planes of lines on a device, and their rooms in its memory.
+// Planes of lines on a device, and their workspace.
 
 /// Strides of rows and planes, in elements.
 struct Strides {

@@ -271,7 +271,7 @@ struct SelectNearest : BoundedWalk<WarpLanes<Real>, BestRows<Real>, SelectNeares
   }
 
   /// Those that are too many of the furthest, which are all as far. From now on the query wants
-  /// nearer ones only: thus many particles in one place cost no more than others.
+  /// nearer ones only: thus many particles at one position cost no more than others.
   __device__ void leave_out(const Lanes& lanes, const Limit<Real>& limit, Real (&r2)[num_in_stage],
                             Query& query) const {
     int excess = limit.count - static_cast<int>(rows.k);

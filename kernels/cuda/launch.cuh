@@ -15,7 +15,7 @@
 
 namespace zhalo::kernels {
 
-/// Throws OutOfMemory or DeviceError with the call, its place and CUDA's words.
+/// Throws OutOfMemory or DeviceError with the call, its file and line and CUDA's words.
 [[noreturn]] void throw_cuda_error(cudaError_t error, const char* call, const char* file, int line);
 
 /// Makes a device current in this thread, and in the end the caller's own one again, if that has

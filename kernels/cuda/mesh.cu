@@ -75,7 +75,7 @@ struct DepositItem {
   }
 
  private:
-  /// Cells [lo, hi) along each axis: as clouds count them, beyond the end of an axis, too.
+  /// Cells [lo, hi) along each axis: as windows count them, beyond the end of an axis, too.
   struct CellBox {
     Index lo[3];
     Index hi[3];

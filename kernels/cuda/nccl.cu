@@ -104,14 +104,14 @@ void check_nccl(NcclResult result, const char* call, NcclCommunicator* comm = nu
 
 class Link final : public NcclLink {
  public:
-  Link(const Cuda& exec, const Id& id, const NcclPlace& place)
-      : device_(exec.device), stream_(exec.device), max_wait_(place.max_wait_seconds) {
+  Link(const Cuda& exec, const Id& id, const NcclRank& rank)
+      : device_(exec.device), stream_(exec.device), max_wait_(rank.max_wait_seconds) {
     const DeviceScope scope(device_);
     NcclUniqueId unique{};
     std::copy(id.begin(), id.end(), unique.internal);
     NcclConfig config{sizeof(NcclConfig), nccl_config_magic, min_nccl_version, 0};
     try {
-      check_nccl(nccl().init(&comm_, place.size, unique, place.rank, &config),
+      check_nccl(nccl().init(&comm_, rank.size, unique, rank.rank, &config),
                  "ncclCommInitRankConfig");
     } catch (const Error&) {
       give_up();
@@ -303,8 +303,8 @@ NcclLink::Id make_nccl_id() {
 }
 
 std::unique_ptr<NcclLink> make_nccl_link(const Cuda& exec, const NcclLink::Id& id,
-                                         const NcclPlace& place) {
-  return std::make_unique<Link>(exec, id, place);
+                                         const NcclRank& rank) {
+  return std::make_unique<Link>(exec, id, rank);
 }
 
 DeviceId device_id(int device) {

@@ -12,7 +12,7 @@ struct NeighbourStage {
   std::uint32_t distance_bits[room];
   LocalIndex index[room];
 
-  /// Puts the k nearest of the first `num` and the next one in order, into their first places.
+  /// Puts the k nearest of the first `num` and the next one in order, to the front.
   /// Writes up to `size` elements.
   template <int size>
   void keep_nearest(int num, int k) {
@@ -79,7 +79,7 @@ struct NeighbourStage {
     sorter.store(keys);
     ZHALO_UNROLL
     for (int i = 0; i < num_sorted<size>; ++i) {
-      const NeighbourKey key = keys[Sorter::place_of(i)];
+      const NeighbourKey key = keys[Sorter::index_of(i)];
       distance_bits[i] = static_cast<std::uint32_t>(key >> 32);
       index[i] = static_cast<LocalIndex>(key);
     }
@@ -100,7 +100,7 @@ struct CandidateScratch : WalkScratch<typename Lanes::real> {
   // Parts of these leaves, as many particles as there are lanes, or what is left.
   LocalIndex part_begin[room_for_parts];
   LocalIndex part_left[room_for_parts];  ///< particles from there to the end of the leaf
-  LocalIndex part_leaf[room_for_parts];  ///< its place in the list
+  LocalIndex part_leaf[room_for_parts];  ///< its index in the list
 
   NeighbourStage<max_staged, max_k> stage;  ///< particles that a query found
   float lost2[Base::room_for_queries];  ///< of each query: the nearest that was left out although

@@ -55,12 +55,13 @@ class HostPlanes final : public PlanePlan<Real> {
         threads_(threads_of(exec)),
         row_pitch_(pitch_for(steps.num_columns)) {
     const bool are_large = plane_bytes() > max_bytes_of_own;
-    rooms_ = are_large ? 1 : std::clamp<Index>(threads_, 1, std::max<Index>(steps.max_planes(), 1));
+    planes_at_once_ =
+        are_large ? 1 : std::clamp<Index>(threads_, 1, std::max<Index>(steps.max_planes(), 1));
     plan();
   }
 
   Index workspace_bytes() const override {
-    return (rooms_ * plane_size() + threads_ * lines_size()) * element;
+    return (planes_at_once_ * plane_size() + threads_ * lines_size()) * element;
   }
 
   void run(const PlaneJob<Real>& job, Span<std::byte> workspace) const override {
@@ -69,7 +70,7 @@ class HostPlanes final : public PlanePlan<Real> {
     auto* room = reinterpret_cast<Cells*>(workspace.data());
     clear_padding(room);
     const bool is_even = job.num_planes >= 4 * threads_ || job.num_planes % threads_ == 0;
-    if (rooms_ >= threads_ && is_even) return run_apart(job, room);
+    if (planes_at_once_ >= threads_ && is_even) return run_apart(job, room);
     for (Index plane = 0; plane < job.num_planes; ++plane) {
       run_together(job, job.first_plane + plane, room);
       if (job.between != nullptr) (*job.between)();
@@ -88,7 +89,7 @@ class HostPlanes final : public PlanePlan<Real> {
     Cells* columns;
   };
 
-  /// An odd number of cache lines: rows at the same place fall into different sets of the cache.
+  /// An odd number of cache lines: rows at the same offset fall into different sets of the cache.
   static Index pitch_for(Index num_columns) {
     const Index lines = (num_columns * element + cache_line - 1) / cache_line | 1;
     return lines * cache_line / element;
@@ -103,7 +104,7 @@ class HostPlanes final : public PlanePlan<Real> {
     return row_size() + (has_columns ? 2 * columns_at_once * column_size() : 0);
   }
   ThreadWorkspace room_of(Cells* workspace, Index room, Index thread) const {
-    Cells* const lines = workspace + rooms_ * plane_size() + thread * lines_size();
+    Cells* const lines = workspace + planes_at_once_ * plane_size() + thread * lines_size();
     return {workspace + room * plane_size(), lines, lines + row_size()};
   }
 
@@ -125,7 +126,7 @@ class HostPlanes final : public PlanePlan<Real> {
   PlaneSteps steps_;
   Index threads_;
   Index row_pitch_;
-  Index rooms_ = 1;  ///< planes that are in work at once
+  Index planes_at_once_ = 1;
   FftwPlan<Real> load_rows_;
   FftwPlan<Real> store_rows_;
   FftwPlan<Real> columns_;  ///< columns_at_once of them in place, or one line
@@ -195,7 +196,7 @@ template <class Real>
 void HostPlanes<Real>::clear_padding(Cells* workspace) const {
   const Index blocks = (steps_.num_columns + columns_at_once - 1) / columns_at_once;
   const Index padding = blocks * columns_at_once - steps_.num_columns;
-  for (Index row = 0; row < rooms_ * steps_.num_rows; ++row)
+  for (Index row = 0; row < planes_at_once_ * steps_.num_rows; ++row)
     std::fill_n(workspace + row * row_pitch_ + steps_.num_columns, padding, Cells{});
 }
 

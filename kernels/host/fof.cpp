@@ -188,7 +188,7 @@ struct FindNearLeaves : LinkWalk<Lanes, WalkScratch> {
   using typename Base::Walk;
 
  protected:
-  /// For each walking leaf: which of some nodes are near, by their places among these.
+  /// For each walking leaf: which of some nodes are near, by their indices among these.
   template <class Metric>
   void find_near_nodes(const Lanes& lanes, const Metric& metric, const Walk& walk,
                        Span<const LocalIndex> some) const {

@@ -80,7 +80,7 @@ HWY_INLINE void split_into(Double fixed_weight, const Double* weight, Double* pa
   part[middle] = left;
 }
 
-/// Weights of a vector of clouds along all axes.
+/// Weights of a vector of particles along all axes.
 template <int order>
 struct Weights {
   Double of[3][static_cast<std::size_t>(order)];
@@ -135,8 +135,8 @@ void append(const Strided<Real> (&pos)[3], Index row, int num, AssignmentBlock& 
 
 template <int order>
 void locate_on(const MeshAxis& axis, int a, AssignmentBlock& block) {
-  // On fewer cells clouds may go around more than once; `first` and what is computed on the way to
-  // it hold no more.
+  // On fewer cells windows may go around more than once; `first` and what is computed on the way
+  // to it hold no more.
   constexpr Index min_cell = 8, max_cell = std::numeric_limits<std::int32_t>::max() - min_cell;
   const bool is_left = axis.num < min_cell || axis.num > max_cell;
   const auto n = static_cast<double>(axis.num);
@@ -183,7 +183,7 @@ void locate(const MeshCells& cells, AssignmentBlock& block) {
   for (int a = 0; a < 3; ++a) locate_on<order>(cells.axis[a], a, block);
 }
 
-/// Parts of a vector of clouds as integers, cell by cell.
+/// Parts of a vector of particles as integers, cell by cell.
 template <int order>
 HWY_INLINE void divide(const AssignmentBlock& block, int at, Index* parts) {
   const Weights<order> weight(block, at);
@@ -210,7 +210,7 @@ struct Strides {
   Index y;
 };
 
-/// Adds the parts of one cloud, of every lanes()-th element, from its first cell on.
+/// Adds the parts of one particle, of every lanes()-th element, from its first cell on.
 template <int order>
 HWY_INLINE void add_parts(const Index* from, const Strides& stride, Index* to) {
   for (int i = 0; i < order; ++i) {
@@ -221,7 +221,7 @@ HWY_INLINE void add_parts(const Index* from, const Strides& stride, Index* to) {
   }
 }
 
-/// Where the sums of the first cells of a vector of clouds are. Those of odd clouds mean nothing.
+/// Where the sums of the first cells of a vector of particles are. Those of odd ones mean nothing.
 HWY_INLINE void find_offsets(const AssignmentBlock& block, int at, const SumsView& view,
                              const Strides& strides, std::int32_t* offset) {
   const Index stride[3] = {strides.x, strides.y, 1};
@@ -259,7 +259,7 @@ void deposit_of(const AssignmentBlock& block, const SumsView& view) {
   deposit_vectors<order>(block, view, {view.stride[0], view.stride[1]});
 }
 
-/// ReadoutPoint of kernels/common/mesh/paint.hpp, a vector of clouds at a time.
+/// ReadoutPoint of kernels/common/mesh/paint.hpp, a vector of particles at a time.
 template <int order, class T>
 void readout_vectors(const AssignmentBlock& block, const ReadoutRows<T>& rows, double* values) {
   constexpr int num_rows = order * order;

@@ -16,8 +16,8 @@ struct alignas(64) AssignmentBlock {
   double pos[3][size] = {};
   double fixed_weight[size] = {};
   double behind[3][size];       ///< AxisPosition::behind
-  std::int32_t first[3][size];  ///< the first cell of each cloud, from 0 to num - 1 of the axis
-  /// Clouds that are left to the common text: they lie far out, reach beyond an axis that is not
+  std::int32_t first[3][size];  ///< the first cell of each window, from 0 to num - 1 of the axis
+  /// Windows that are left to the common text: they lie far out, reach beyond an axis that is not
   /// periodic, or are on an axis of very few cells or of more than `first` can count.
   bool is_odd[size];
   bool has_odd = false;           ///< one of them at least
@@ -39,33 +39,33 @@ struct CellNumbers {
   std::int32_t last[3] = {};
   bool nearest = false;  ///< the number of the cell that the particle is in, not of the first one
 };
-/// sums[i] = of the numbers of a cell of cloud i along each axis, of a block without odd ones;
-/// `sums` is aligned and as long as a block, and what is behind the last cloud is written, too.
+/// sums[i] = of the numbers of a cell of window i along each axis, of a block without odd ones;
+/// `sums` is aligned and as long as a block, and what is behind the last window is written, too.
 void add_numbers(const AssignmentBlock& block, const CellNumbers& numbers, LocalIndex* sums);
 
 /// Cells of most tiles along an axis, at most.
 inline constexpr Index max_tile_cells = 16;
-/// By how many cells a cloud's first cell is in front of the one that its place is in: for even
+/// By how many cells a window's first cell is in front of the one that its particle is in: for even
 /// orders it may be one more.
 constexpr Index cells_in_front(int order) { return (order - 1) / 2; }
 constexpr bool may_be_one_more(int order) { return order % 2 == 0; }
-/// Cells that the clouds of a tile cover along an axis, at most. The last tile has those in front
+/// Cells that the windows of a tile cover along an axis, at most. The last tile has those in front
 /// of the first besides.
 constexpr Index tile_pitch(int order) {
   return max_tile_cells + cells_in_front(order) + (may_be_one_more(order) ? 1 : 0) + order - 1;
 }
 
-/// Sums of the cells that some clouds cover: cell (x, y, z) at (x - first[0]) * stride[0] +
+/// Sums of the cells that some windows cover: cell (x, y, z) at (x - first[0]) * stride[0] +
 /// (y - first[1]) * stride[1] + z - first[2], which is less than 2^31.
 struct SumsView {
   Index* sums = nullptr;
   Index first[3] = {0, 0, 0};
   Index stride[2] = {0, 0};
 };
-/// Adds the parts of all clouds that are not odd.
+/// Adds the parts of all particles that are not odd.
 void deposit_blocks(const AssignmentBlock& block, int order, const SumsView& view);
 
-/// Cells as clouds read them: cell (x, y, z) at (x - first[0]) * stride[0] + (y - first[1]) *
+/// Cells as windows read them: cell (x, y, z) at (x - first[0]) * stride[0] + (y - first[1]) *
 /// stride[1] + z - first[2].
 template <class T>
 struct ReadoutRows {
@@ -73,8 +73,8 @@ struct ReadoutRows {
   Index first[3] = {0, 0, 0};
   Index stride[2] = {0, 0};
 };
-/// The windows' means of all clouds, odd ones excepted whose values are meaningless: cells beyond
-/// the end of an axis are not to be read, so set is_odd for these, too.
+/// The windows' means of all particles, odd ones excepted whose values are meaningless: cells
+/// beyond the end of an axis are not to be read, so set is_odd for these, too.
 template <class T>
 void readout_blocks(const AssignmentBlock& block, int order, const ReadoutRows<T>& rows,
                     double* values);

@@ -113,7 +113,7 @@ std::string device_name(int) { refuse(); }
 std::string why_no_nccl() { return no_cuda; }
 std::string nccl_name() { refuse(); }
 NcclLink::Id make_nccl_id() { refuse(); }
-std::unique_ptr<NcclLink> make_nccl_link(const Cuda&, const NcclLink::Id&, const NcclPlace&) {
+std::unique_ptr<NcclLink> make_nccl_link(const Cuda&, const NcclLink::Id&, const NcclRank&) {
   refuse();
 }
 DeviceId device_id(int) { refuse(); }

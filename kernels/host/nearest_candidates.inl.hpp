@@ -1,8 +1,8 @@
 // The k nearest neighbours for small k on a host, with candidates in the lanes. No include guard:
 // compiled once for each vector target.
 //
-// The common text (kernels/common/knn/few_nearest.inl.hpp) has a query in each lane and puts what
-// is near into its place at once. On a host it costs less to look at many particles for one query.
+// The common text (kernels/common/knn/few_nearest.inl.hpp) has a query in each lane and inserts
+// what is near in order at once. On a host it costs less to look at many particles for one query.
 // Those within its bound are compressed into a buffer, without branches, and the buffer is sorted
 // at the end. The rows are the same.
 
@@ -273,7 +273,7 @@ struct FindAmongCandidates : CandidateBounds<Lanes, max_k, FindAmongCandidates<L
     if (query.staged > k) query.lost2 = std::min(query.lost2, s.stage.kept_distance2(k));
     query.staged = k;
     // Who lost a neighbour as far as the last one wants nearer ones only from now on: thus many
-    // particles in one place cost no more than others.
+    // particles at one position cost no more than others.
     query.bound2 = std::min(query.bound2, query.lost2 <= last2 ? below(last2) : last2);
   }
 

@@ -190,7 +190,7 @@ inline void queue_scan(const Host& exec, Span<Index> values) {
   static_cast<void>(exclusive_scan(exec, values));
 }
 
-/// Counts (or, with `selected`, writes) the places of one block that fulfil the condition.
+/// Counts (or, with `selected`, writes) the indices of one block that fulfil the condition.
 template <class Condition>
 struct SelectBlock {
   static constexpr bool long_elements = true;

@@ -1,6 +1,6 @@
 /// From positions to sorted ones on the host. Positions travel with their keys' order and are never
-/// fetched from random places in memory: records of them lie in parts by the highest bits of their
-/// keys, and each part is sorted in the cache.
+/// fetched from random addresses in memory: records of them lie in parts by the highest bits of
+/// their keys, and each part is sorted in the cache.
 #pragma once
 
 #include <algorithm>
@@ -123,7 +123,7 @@ class PositionSort {
     }
   }
 
-  /// Words hold the highest bits of what is left of the keys, and below them the records' places
+  /// Words hold the highest bits of what is left of the keys, and below them the records' indices
   /// in the part.
   void sort_part_in_cache(Index part, const PartScratch<Real>& scratch) {
     const Index first = starts().first(part), num = starts().size(part);
@@ -140,7 +140,7 @@ class PositionSort {
             std::uint64_t{bits.of(keys[i] - part_keys_.lowest())} << index_bits |
             static_cast<std::uint64_t>(at + i);
     }
-    const Words words{scratch.words.get()};
+    const KeyArray words{scratch.words.get()};
     sort_part(words, {scratch.spare.get()}, num, {index_bits, bits.num}, words);
     const PositionColumns<Real> to = columns_from(first);
     take_records(records, {words.keys, num}, index_bits, to);
@@ -205,7 +205,7 @@ class PositionSort {
     }
   }
 
-  /// By all threads: pairs of keys and places first, then the records.
+  /// By all threads: pairs of keys and indices first, then the records.
   void sort_large_part(Index part) {
     const Index first = starts().first(part), num = starts().size(part);
     Buffer<Record> gathered(exec_, Parts::must_gather ? num : 0, "sorting of positions");

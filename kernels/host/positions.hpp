@@ -69,7 +69,7 @@ struct PositionColumns {
   LocalIndex* index;
 };
 
-/// Places in a chunk.
+/// Some elements of a chunk.
 struct ChunkPart {
   Index first;
   Index num;
@@ -93,7 +93,7 @@ void find_keys(const Real* const (&axis)[3], Index num, const KeyFrame& frame, s
 template <class Real>
 void load_records(const PositionRecord<Real>* records, Index num, PositionChunk<Real>& chunk);
 
-/// The i-th place gets the record whose number is in the lowest bits of the i-th word.
+/// The i-th element gets the record whose number is in the lowest bits of the i-th word.
 template <class Real>
 void take_records(const PositionRecord<Real>* records, Span<const std::uint64_t> words,
                   int num_index_bits, const PositionColumns<Real>& to);

@@ -59,13 +59,13 @@ struct PackedPairs {
 };
 
 /// An array of keys alone.
-struct Words {
+struct KeyArray {
   struct Element {
     std::uint64_t key;
   };
   std::uint64_t* keys;
 
-  Words at(Index i) const { return {keys + i}; }
+  KeyArray at(Index i) const { return {keys + i}; }
   std::uint64_t key(Index i) const { return keys[i]; }
   Element get(Index i) const { return {keys[i]}; }
   void set(Index i, Element element) const { keys[i] = element.key; }

@@ -2,7 +2,7 @@
 /// and goes through it along y. Its sums are those of the rows that the next tiles still reach,
 /// which stay in the cache; a row that no more tile reaches becomes values of cells at once.
 ///
-/// Clouds reach from a slab into the next one: even slabs leave the sums of the planes that they
+/// Windows reach from a slab into the next one: even slabs leave the sums of the planes that they
 /// share with odd ones, and odd slabs, which come when these have ended, add theirs.
 #pragma once
 
@@ -185,7 +185,7 @@ class SlabDeposit {
   Index num(int a) const { return tiles_.cells().axis[a].num; }
   bool is_periodic(int a) const { return tiles_.cells().axis[a].periodic; }
 
-  /// The first plane that clouds of a slab's particles reach.
+  /// The first plane that windows of a slab's particles reach.
   Index begin_of(Index slab) const { return Deposit::begin_of(tiles_.axis(0), slab); }
 
   template <class Rows>
@@ -195,7 +195,7 @@ class SlabDeposit {
     const Index end = tiles_.axis(0).begin_of(slab + 1);
     SlabSums<order> sums(tiles_.cells(), first, end - first + order - 1);
     TileSums<order> tile;
-    std::vector<Index> front;  // the first rows, which clouds reach again from behind the last
+    std::vector<Index> front;  // the first rows, which windows reach again from behind the last
     const Index num_front = is_periodic(1) ? order - 1 : 0;
     Index sum = 0;
     for (Index y = 0; y < along_y.size(); ++y) {

@@ -15,8 +15,8 @@
 namespace zhalo::kernels {
 namespace {
 
-/// First pass over all threads, part by part; the parts' places are interleaved so that the sort is
-/// stable.
+/// First pass over all threads, part by part; the parts' offsets are interleaved so that the sort
+/// is stable.
 template <class Elements>
 std::vector<Index> partition_parallel(const Host& exec, const Elements& from, const Elements& to,
                                       Index num, KeyBits digit) {

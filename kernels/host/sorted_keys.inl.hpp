@@ -45,18 +45,18 @@ HWY_INLINE void sort_lanes(Vector* vectors) {
   }
 }
 
-/// Of a table in `num` vectors, the elements at some places.
+/// Of a table in `num` vectors, the elements at some indices.
 template <int num, class Vector>
-HWY_INLINE Vector look_up(const Vector* table, Vector places) {
+HWY_INLINE Vector look_up(const Vector* table, Vector indices) {
   using Tag = hn::DFromV<Vector>;
   constexpr int size = static_cast<int>(hn::MaxLanes(Tag{}));
   if constexpr (num == 1) {
-    const auto in_vector = hn::And(places, hn::Set(Tag{}, size - 1));
+    const auto in_vector = hn::And(indices, hn::Set(Tag{}, size - 1));
     return hn::TableLookupLanes(table[0], hn::IndicesFromVec(Tag{}, in_vector));
   } else {
-    const auto is_later = hn::TestBit(places, hn::Set(Tag{}, num / 2 * size));
-    return hn::IfThenElse(is_later, look_up<num / 2>(table + num / 2, places),
-                          look_up<num / 2>(table, places));
+    const auto is_later = hn::TestBit(indices, hn::Set(Tag{}, num / 2 * size));
+    return hn::IfThenElse(is_later, look_up<num / 2>(table + num / 2, indices),
+                          look_up<num / 2>(table, indices));
   }
 }
 
@@ -136,12 +136,12 @@ class KeySorter {
     const auto rank = hn::Iota(Tag{}, static_cast<Key>(i));
     const auto row = hn::And(rank, hn::Set(Tag{}, Key{num_rows - 1}));
     const auto column = hn::ShiftRight<hwy::CeilLog2(num_rows)>(rank);
-    const auto place = hn::Add(hn::ShiftLeft<hwy::CeilLog2(num_columns)>(row), column);
-    return look_up<num_rows>(keys_, place);
+    const auto at = hn::Add(hn::ShiftLeft<hwy::CeilLog2(num_columns)>(row), column);
+    return look_up<num_rows>(keys_, at);
   }
 
   /// Where the i-th smallest is among the stored.
-  static constexpr int place_of(int i) { return i % num_rows * num_columns + i / num_rows; }
+  static constexpr int index_of(int i) { return i % num_rows * num_columns + i / num_rows; }
 
  private:
   // ------------------------------------------------------------ merging columns: Batcher's bitonic

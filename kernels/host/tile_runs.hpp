@@ -17,9 +17,9 @@
 namespace zhalo::kernels {
 
 /// Tiles along an axis: a single one, or an even number, so that parities differ also where the
-/// axis closes; each of 7 cells at least, for a cloud to end in the next. Of a cloud's first cell,
-/// and for even orders the second, the one that is `cells_in_front` of the cell where the particle
-/// is decides: so ends of tiles are in front of even divisions by as many.
+/// axis closes; each of 7 cells at least, for a window to end in the next. Of a window's first
+/// cell, and for even orders the second, the one that is `cells_in_front` of the cell where the
+/// particle is decides: so ends of tiles are in front of even divisions by as many.
 struct AxisTiles {
   static constexpr Index max_cells = max_tile_cells;
   std::vector<Index> begin;         ///< first cell of each, and the end
@@ -117,7 +117,7 @@ class Tiles {
   }
 
   /// The tile of all particles within these bounds, if it is the same and this can be told at a
-  /// glance: a place that is not further along an axis than another is in no further cell, in
+  /// glance: a position that is not further along an axis than another is in no further cell, in
   /// floating-point numbers, too.
   template <int order>
   std::optional<LocalIndex> only(const PositionBounds& bounds) const {
@@ -128,7 +128,8 @@ class Tiles {
       const AxisPosition highest = position_on<order>(axis, bounds.hi[a]);
       const Index first = counting_cell<order>(lowest) - axis.first;
       const Index last = counting_cell<order>(highest) - axis.first;
-      // As far apart as places are computed, which for huge coordinates is not as far as they are.
+      // As far apart as positions are computed, which for huge coordinates is not as far as they
+      // are.
       const double extent = (bounds.hi[a] - axis.lo) - (bounds.lo[a] - axis.lo);
       const bool goes_around = !(extent <= 0.5 * axis.length) || first > last;
       if (goes_around || lowest.first < axis.first || last >= axis.num_own) return {};
@@ -139,7 +140,7 @@ class Tiles {
     return tile;
   }
 
-  /// The tiles of all clouds; `tile` is as add_numbers() wants it.
+  /// The tiles of all particles; `tile` is as add_numbers() wants it.
   template <int order>
   void find(const AssignmentBlock& block, LocalIndex* tile) const {
     if (!block.has_odd) {

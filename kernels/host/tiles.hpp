@@ -4,9 +4,9 @@
 /// Each tile is summed up in a buffer of its own and added to the cells once. Where it has few
 /// particles that would cost more than it saves: they are added to the cells at once.
 ///
-/// A cloud reaches at most one cell into the tile before, and three into the one behind. So columns
-/// of tiles (along z) whose numbers along x and y are alike in parity never write to the same cell:
-/// four colours, one after the other, the columns of each at the same time.
+/// A window reaches at most one cell into the tile before, and three into the one behind. So
+/// columns of tiles (along z) whose numbers along x and y are alike in parity never write to the
+/// same cell: four colours, one after the other, the columns of each at the same time.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@
 
 namespace zhalo::kernels {
 
-/// Sums of one tile and of the cells before and behind it that clouds reach.
+/// Sums of one tile and of the cells before and behind it that windows reach.
 template <int order>
 class TileSums {
  public:
   static constexpr Index pitch = tile_pitch(order);
 
-  /// The first cells of clouds are from `first` on, `num` along each axis.
+  /// The first cells of windows are from `first` on, `num` along each axis.
   void start(const Index (&first)[3], const Index (&num)[3]) {
     for (int a = 0; a < 3; ++a) {
       first_[a] = first[a];
@@ -133,11 +133,11 @@ struct CellSums {
   Span<Index> sums;
 };
 
-/// The cells that the clouds of a tile cover, as TileSums, but without sums of the tile's own.
+/// The cells that the windows of a tile cover, as TileSums, but without sums of the tile's own.
 template <int order>
 class AddedCells {
  public:
-  /// The first cells of clouds are from `first` on.
+  /// The first cells of windows are from `first` on.
   AddedCells(const CellSums& to, const Index (&first)[3])
       : to_(to),
         view_{&at(first[0], first[1], first[2]),
@@ -188,7 +188,7 @@ class TileDeposit {
     Index x = 0;
     Index y = 0;
   };
-  /// Of first cells of clouds: where those of a tile begin.
+  /// Of first cells of windows: where those of a tile begin.
   static Index begin_of(const AxisTiles& axis, Index at) {
     return axis.begin_of(at) - (may_be_one_more(order) && at > 0 ? 1 : 0);
   }
@@ -222,7 +222,7 @@ class TileDeposit {
   /// Fewer particles than one in so many cells are few.
   static constexpr Index cells_of_few = 8;
 
-  /// Whether no cloud reaches from the end of an axis to its beginning, and SumsView can count to
+  /// Whether no window reaches from the end of an axis to its beginning, and SumsView can count to
   /// all cells.
   static bool is_in_reach(const Index (&first)[3], const Index (&num)[3], const MeshCells& cells) {
     bool all = tile_pitch(order) * cells.axis[0].stride <= std::numeric_limits<std::int32_t>::max();

@@ -156,7 +156,7 @@ GroupPos becomes GroupPos_x, GroupPos_y and GroupPos_z, and other vectors likewi
       .def_prop_ro("label", &row_numbers<zhalo_catalogue_get_labels>,
                    "Smallest global index in the group, of species 0.")
       .def_prop_ro("offset", &row_numbers<zhalo_catalogue_get_offsets>,
-                   "Place of the first member in the order of all members of all ranks.")
+                   "Index of the first member in the order of all members of all ranks.")
       .def_prop_ro("length_by_type", lengths_by_type, "Members of each type: (rows, num_types).")
       .def_prop_ro("mass_by_type", masses_by_type, "Their mass: (rows, num_types).")
       .def_prop_ro("members", &members_of, R"(Global indices of members, group by group.
@@ -184,7 +184,7 @@ any type of numbers.)")
           "Row, over all ranks, of this rank's first one.")
       .def_prop_ro(
           "first_member", [](const Catalogue& table) { return table.counts().first_member; },
-          "Place of members[0] in the order of all members.")
+          "Index of members[0] in the order of all members.")
       .def_prop_ro(
           "has_velocities",
           [](const Catalogue& table) { return table.counts().has_velocities != 0; },

@@ -73,16 +73,16 @@ zhalo_column CallerColumns::checked(zhalo_column column, std::size_t size, const
   validate(column.stride_bytes >= bytes,
            "{} of {} bytes are {} bytes apart (give the distance in bytes, or 0 for no gaps)", what,
            bytes, column.stride_bytes);
-  if (std::holds_alternative<Cuda>(exec_)) validate_place(column, bytes, what);
+  if (std::holds_alternative<Cuda>(exec_)) validate_location(column, bytes, what);
   if (!copies_) return column;
   const std::vector<std::byte> values = packed(column, given_.num, size);
   uploaded_.push_back(to_exec(exec_, Span<const std::byte>(values), what));
   return {uploaded_.back().data(), bytes, column.precision};
 }
 
-/// A wrong place would fail where nothing can be mended: in a copy or in a kernel.
-void CallerColumns::validate_place(const zhalo_column& column, Index bytes,
-                                   const char* what) const {
+/// A wrong location would fail where nothing can be mended: in a copy or in a kernel.
+void CallerColumns::validate_location(const zhalo_column& column, Index bytes,
+                                      const char* what) const {
   if (copies_) {
     const kernels::MemoryOwner owner = kernels::owner_of(std::get<Cuda>(exec_), column.data);
     validate(owner == kernels::MemoryOwner::host || owner == kernels::MemoryOwner::both,

@@ -179,7 +179,7 @@ class CallerColumns {
 
  private:
   zhalo_column checked(zhalo_column column, std::size_t size, const char* what);
-  void validate_place(const zhalo_column& column, Index bytes, const char* what) const;
+  void validate_location(const zhalo_column& column, Index bytes, const char* what) const;
   RealColumn numbers(const zhalo_column& column, const char* what);
   Strided<std::uint8_t> types();
 

@@ -63,7 +63,7 @@ class Pieces {
 
 inline constexpr int max_under_way = 16;  ///< messages, a direction
 
-/// Room for the messages under way, where they do not travel from and to their places directly;
+/// Room for the messages under way, where they do not travel from and to their arrays directly;
 /// else none. As a Wire it is never freed when a wait was given up, because MPI may still use it.
 class Staging {
  public:

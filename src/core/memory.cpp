@@ -157,11 +157,11 @@ char* MemoryPool::take_locked(std::size_t bytes, AnyPart any) {
   char* block = find_locked(bytes, any);
   if (block == nullptr) return nullptr;
   const auto found = parts_.find(block);
-  free_.erase(place_locked(found));
+  free_.erase(entry_locked(found));
   Part& part = found->second;
   if (part.bytes > bytes) {
     const auto rest = parts_.emplace(block + bytes, Part{part.bytes - bytes, false, part.chunk});
-    free_.insert(place_locked(rest.first));
+    free_.insert(entry_locked(rest.first));
   }
   part.bytes = bytes;
   part.used = true;
@@ -174,14 +174,14 @@ bool MemoryPool::add_chunk_locked(std::size_t bytes) {
   if (chunk == nullptr) return false;
   const std::size_t number = num_chunks_made_++;
   chunks_[chunk] = {bytes, number};
-  free_.insert(place_locked(parts_.emplace(chunk, Part{bytes, false, number}).first));
+  free_.insert(entry_locked(parts_.emplace(chunk, Part{bytes, false, number}).first));
   held_ += bytes;
   peak_held_ = std::max(peak_held_, held_);
   return true;
 }
 
-/// Where a free part stands in free_.
-std::pair<std::size_t, char*> MemoryPool::place_locked(Parts::const_iterator part) const {
+/// The entry of a free part in free_.
+std::pair<std::size_t, char*> MemoryPool::entry_locked(Parts::const_iterator part) const {
   return {source_.repeats ? part->second.chunk : part->second.bytes, part->first};
 }
 
@@ -191,7 +191,7 @@ void MemoryPool::deallocate(void* block) noexcept {
   if (found == parts_.end() || !found->second.used || found->second.abandoned) return;
   found->second.used = false;
   in_use_ -= found->second.bytes;
-  free_.insert(place_locked(found));
+  free_.insert(entry_locked(found));
   if (std::next(found) != parts_.end()) join_locked(found, std::next(found));
   if (found != parts_.begin()) join_locked(std::prev(found), found);
   if (source_.separate) release_locked(0);
@@ -205,10 +205,10 @@ void MemoryPool::abandon_used() noexcept {
 /// Makes one part of two if both are free and in one chunk.
 void MemoryPool::join_locked(Parts::iterator left, Parts::iterator right) {
   if (left->second.used || right->second.used || chunks_.contains(right->first)) return;
-  free_.erase(place_locked(left));
-  free_.erase(place_locked(right));
+  free_.erase(entry_locked(left));
+  free_.erase(entry_locked(right));
   left->second.bytes += right->second.bytes;
-  free_.insert(place_locked(left));
+  free_.insert(entry_locked(left));
   parts_.erase(right);
 }
 

@@ -1,4 +1,5 @@
-/// Checks of what the user gave: always on, with a message that says problem, place and remedy.
+/// Checks of what the user gave: always on, with a message that says what is wrong, where, and what
+/// to do.
 #pragma once
 
 #include <fmt/format.h>

@@ -56,12 +56,12 @@ Redistribution::Own Redistribution::own_of(const Context& context) const {
 }
 
 ColumnMove Redistribution::pack(const Context& context, const Move& move, const Indices& sent,
-                                Rooms& rooms) const {
+                                Workspace& workspace) const {
   const Exec& exec = context.exec;
   const bool is_gathered = sent && !move.is_packed;
   ColumnMove column{move.from, move.to};
   if (arrived_ && (is_gathered || !stays_on_rank()))
-    column.to = (rooms.received = room_for(exec, num_received(), move.from)).data();
+    column.to = (workspace.received = room_for(exec, num_received(), move.from)).data();
   if (!is_gathered) return column;
   const Index size = move.from.element_size;
   const Own own = own_of(context);
@@ -72,11 +72,11 @@ ColumnMove Redistribution::pack(const Context& context, const Move& move, const 
   const Index behind = own.sent.first + own.sent.count;
   gather_part(own.sent.first, behind, column.to, own.arrived.first);
   if (!stays_on_rank()) {
-    rooms.sent = room_for(exec, plan_.num_sent(), move.from);
-    gather_part(0, own.sent.first, rooms.sent.data(), 0);
-    gather_part(behind, plan_.num_sent(), rooms.sent.data(), behind);
+    workspace.sent = room_for(exec, plan_.num_sent(), move.from);
+    gather_part(0, own.sent.first, workspace.sent.data(), 0);
+    gather_part(behind, plan_.num_sent(), workspace.sent.data(), behind);
   }
-  return {{rooms.sent.data(), plan_.num_sent(), size, 0}, column.to, true};
+  return {{workspace.sent.data(), plan_.num_sent(), size, 0}, column.to, true};
 }
 
 void Redistribution::forward(const Context& context, const std::vector<Move>& moves) const {
@@ -85,14 +85,14 @@ void Redistribution::forward(const Context& context, const std::vector<Move>& mo
 
 void Redistribution::forward_sent(const Context& context, const std::vector<Move>& moves,
                                   const Indices& sent) const {
-  std::vector<Rooms> rooms(moves.size());
+  std::vector<Workspace> workspace(moves.size());
   std::vector<ColumnMove> columns;
   for (std::size_t i = 0; i < moves.size(); ++i)
-    columns.push_back(pack(context, moves[i], sent, rooms[i]));
+    columns.push_back(pack(context, moves[i], sent, workspace[i]));
   if (!stays_on_rank()) context.comm.exchange(context.exec, plan_, columns);
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
-    rooms[i].sent = {};
+    workspace[i].sent = {};
     const bool has_moved = !stays_on_rank() || columns[i].leaves_own;
     const void* came = has_moved ? columns[i].to : columns[i].from.data;
     const ColumnView arriving{came, num_received(), move.from.element_size, 0};
@@ -101,7 +101,7 @@ void Redistribution::forward_sent(const Context& context, const std::vector<Move
     } else if (came != move.to) {
       copy(context.exec, arriving, move.to);
     }
-    rooms[i].received = {};
+    workspace[i].received = {};
   }
   if (!stays_on_rank()) synchronise(context.exec);
 }
@@ -118,10 +118,10 @@ void Redistribution::forward_through(const Context& context, const Redistributio
   Indices sent(std::in_place, exec, next.sent_->size(), "the order of columns");
   gather(exec, column_view(only_sent ? *sent_ : *arrived_), next.sent_->span(), sent->data());
   if (only_sent) return next.forward_sent(context, {{from, to}}, sent);
-  Rooms rooms;
-  const ColumnMove column = pack(context, {from, nullptr}, sent_, rooms);
+  Workspace workspace;
+  const ColumnMove column = pack(context, {from, nullptr}, sent_, workspace);
   context.comm.exchange(context.exec, plan_, {column});
-  rooms.sent = {};
+  workspace.sent = {};
   next.forward_sent(context, {{{column.to, num_received(), from.element_size, 0}, to}}, sent);
 }
 

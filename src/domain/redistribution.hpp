@@ -67,16 +67,16 @@ class Redistribution {
     Share arrived;
   };
   /// A column under way, in either order.
-  struct Rooms {
+  struct Workspace {
     Buffer<std::byte> sent;
     Buffer<std::byte> received;
   };
 
   Own own_of(const Context& context) const;
   /// Puts elements into the order of sending. Those that stay go to the order of arrival at once:
-  /// their part of rooms.sent is left out, never touched. Packed elements are left as they are.
+  /// their part of workspace.sent is left out, never touched. Packed elements are left as they are.
   ColumnMove pack(const Context& context, const Move& move, const Indices& sent,
-                  Rooms& rooms) const;
+                  Workspace& workspace) const;
   /// As forward(), with another order of sending.
   void forward_sent(const Context& context, const std::vector<Move>& moves,
                     const Indices& sent) const;
@@ -119,7 +119,7 @@ ExchangePlan plan_even_parts(const Context& context, const SortedKeys& sorted);
 /// Collective.
 std::vector<std::uint64_t> keys_of_cuts(const Context& context, const SortedKeys& sorted);
 
-/// Sorts by keys in place, stably; returns the former place of each. Not collective.
+/// Sorts by keys in place, stably; returns the former index of each. Not collective.
 Buffer<LocalIndex> sort_indices(const Exec& exec, Span<std::uint64_t> keys, int bits);
 
 /// How many of the ascending `ranks` are each rank. Not collective.

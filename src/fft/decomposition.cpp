@@ -284,7 +284,7 @@ void redistribute_bytes(const Context& context, const FieldLayout& from,
                         const ColumnView& from_field, const FieldLayout& to,
                         Span<std::byte> to_field) {
   finish_together(context, [&] {
-    const PhaseTimer timer(context, "transpose");
+    const PhaseTimer timer(context, "redistribute");
     const int rank = context.comm.rank();
     validate_size(from, context.comm, "from");
     validate_size(to, context.comm, "to");

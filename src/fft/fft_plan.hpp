@@ -101,7 +101,7 @@ struct FftStage {
 /// Where the block that a rank keeps in an exchange lies, if it is apart.
 enum class OwnBlockStorage {
   none,
-  output,  ///< already in its place among the modes
+  output,  ///< where it belongs among the modes
   compact  ///< dense at the beginning of the array that is transformed in place
 };
 

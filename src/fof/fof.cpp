@@ -41,11 +41,11 @@ void validate_options(const Box& box, const FofOptions& options) {
   }
 }
 
-/// Cells of equal keys are smaller than the linking length, or there is but one place: all in one
-/// are friends.
+/// Cells of equal keys are smaller than the linking length, or there is but one position: all in
+/// one are friends.
 template <class Real>
 bool cells_are_clumps(const DomainState<Real>& domain, double linking_length) {
-  if (all_at_one_place(domain.species[0].extent, domain.box.dimensions)) return true;
+  if (all_at_one_position(domain.species[0].extent, domain.box.dimensions)) return true;
   const double cell = clump_cell(linking_length, domain.box.dimensions);
   return domain.key_frame.fine_enough && cell * domain.key_frame.frame.cells_per_length >= 1;
 }

@@ -27,11 +27,11 @@ template <class Real>
 void validate_scale(double linking_length, double scale);
 
 /// True if there are no particles, too.
-bool all_at_one_place(const Extent& extent, int dimensions);
+bool all_at_one_position(const Extent& extent, int dimensions);
 
 /// A linking length that joins the same particles of the domain and whose square is in range. No
 /// two are farther apart than the diagonal of their extent. On periodic axes that is the box: where
-/// particles are wrapped, rounding may move them out of the extent. If all are at one place, or
+/// particles are wrapped, rounding may move them out of the extent. If all are at one position, or
 /// there are none, any length will do.
 template <class Real>
 double equivalent_link(const DomainState<Real>& domain, double linking_length);

@@ -229,11 +229,11 @@ std::vector<GhostEdge> link_ghosts(const Context& context, LinkedSets<Real>& par
                  }));
 }
 
-/// Roots of this rank's sets, for places on this rank.
+/// Roots of this rank's sets, of elements on this rank.
 template <class Real>
 std::vector<LocalIndex> roots_of(const Exec& exec, const LinkedSets<Real>& particles,
-                                 const std::vector<LocalIndex>& places) {
-  const auto on_exec = to_exec(exec, Span<const LocalIndex>(places), "ends of edges");
+                                 const std::vector<LocalIndex>& elements) {
+  const auto on_exec = to_exec(exec, Span<const LocalIndex>(elements), "ends of edges");
   Buffer<LocalIndex> roots(exec, on_exec.size(), "ends of edges");
   kernels::on(exec, [&](const auto& e) {
     kernels::find_roots(e, particles.fof.sets, on_exec.span(), roots.span());
@@ -270,15 +270,15 @@ CrossingEdges share_edges(const Context& context, const LinkedSets<Real>& partic
   const std::vector<Index> told = exchanged(comm, plan, remote);
   // The edges with one rank were all found here, or all told.
   CrossingEdges shared{{}, {0}};
-  std::vector<LocalIndex> places;
+  std::vector<LocalIndex> ends;
   for (std::size_t r = 0; r < counts.size(); ++r) {
     for (Index e = plan.send_offset[r]; e < plan.send_offset[r + 1]; ++e)
-      places.push_back(own[static_cast<std::size_t>(e)]);
+      ends.push_back(own[static_cast<std::size_t>(e)]);
     for (Index e = plan.receive_offset[r]; e < plan.receive_offset[r + 1]; ++e)
-      places.push_back(static_cast<LocalIndex>(told[static_cast<std::size_t>(e)] - first));
-    shared.offset.push_back(static_cast<Index>(places.size()));
+      ends.push_back(static_cast<LocalIndex>(told[static_cast<std::size_t>(e)] - first));
+    shared.offset.push_back(static_cast<Index>(ends.size()));
   }
-  for (const LocalIndex root : roots_of(context.exec, particles, places))
+  for (const LocalIndex root : roots_of(context.exec, particles, ends))
     shared.node.push_back(first + root);
   return shared;
 }

@@ -85,7 +85,7 @@ void validate_scale(double linking_length, double scale) {
            linking_length, std::is_same_v<Real, float> ? "give positions in double, or " : "");
 }
 
-bool all_at_one_place(const Extent& extent, int dimensions) {
+bool all_at_one_position(const Extent& extent, int dimensions) {
   for (int axis = 0; axis < dimensions && extent.range.total > 0; ++axis) {
     if (extent.lo[axis] != extent.hi[axis]) return false;
   }
@@ -97,7 +97,7 @@ double equivalent_link(const DomainState<Real>& domain, double linking_length) {
   const Extent& extent = domain.species[0].extent;
   const Box& box = domain.box;
   const double unit = 1 / domain.key_frame.frame.scale;
-  if (all_at_one_place(extent, box.dimensions)) return unit;
+  if (all_at_one_position(extent, box.dimensions)) return unit;
   Vec3d side;
   for (int axis = 0; axis < box.dimensions; ++axis)
     side[axis] = box.periodic[axis] ? box.length[axis] : extent.hi[axis] - extent.lo[axis];

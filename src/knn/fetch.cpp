@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "kernels/knn.hpp"
@@ -153,46 +154,74 @@ std::vector<std::vector<Ball<Real>>> Fetcher<Real>::requests_of(
   return requests;
 }
 
-/// This rank's particles that the others ask for, rank by rank.
+/// This rank's particles that another one asks for, ascending.
 template <class Real>
-Buffer<LocalIndex> Fetcher<Real>::select(const std::vector<Ball<Real>>& balls,
-                                         const ExchangePlan& plan,
-                                         std::vector<Index>& counts) const {
+Buffer<LocalIndex> Fetcher<Real>::select(const AskedBalls<Real>& asked, std::size_t rank) const {
   const Exec& exec = context_.exec;
-  std::vector<Buffer<LocalIndex>> parts;
-  Index num = 0;
-  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
-    const Index first = plan.receive_offset[rank];
-    const Index asked = plan.receive_offset[rank + 1] - first;
-    if (asked == 0) continue;
-    const auto on_exec =
-        to_exec(exec, Span<const Ball<Real>>(balls).subspan(first, asked), "balls of other ranks");
-    kernels::BallsView<Real> view{search_.tree, on_exec.span(), {}};
-    std::copy(search_.period, search_.period + 3, view.period);
-    parts.push_back(
-        kernels::on(exec, [&](const auto& e) { return kernels::select_in_balls(e, view); }));
-    synchronise(exec);
-    counts[rank] = parts.back().size();
-    num += counts[rank];
-  }
-  Buffer<LocalIndex> selected(exec, num, "particles for other ranks");
-  Index at = 0;
-  for (const Buffer<LocalIndex>& part : parts) {
-    queue_copy(exec, selected.data() + at, part.data(),
-               static_cast<std::size_t>(part.size()) * sizeof(LocalIndex));
-    at += part.size();
-  }
+  const std::vector<Index>& offset = asked.balls.plan.receive_offset;
+  const auto balls = Span<const Ball<Real>>(asked.balls.elements)
+                         .subspan(offset[rank], offset[rank + 1] - offset[rank]);
+  if (balls.empty()) return {};
+  const auto on_exec = to_exec(exec, balls, "balls of other ranks");
+  kernels::BallsView<Real> view{search_.tree, on_exec.span(), {}};
+  std::copy(search_.period, search_.period + 3, view.period);
+  Buffer<LocalIndex> selected =
+      kernels::on(exec, [&](const auto& e) { return kernels::select_in_balls(e, view); });
+  synchronise(exec);
   return selected;
 }
 
 template <class Real>
-FetchedTargets<Real> Fetcher<Real>::fetch(const std::vector<Ball<Real>>& balls,
-                                          int leaf_size) const {
+AskedBalls<Real> Fetcher<Real>::ask(const std::vector<Ball<Real>>& balls, Index max_at_once) const {
   const Communicator& comm = context_.comm;
-  const Received<Ball<Real>> asked = exchanged(comm, requests_of(balls));
-  std::vector<Index> counts(static_cast<std::size_t>(comm.size()));
-  Buffer<LocalIndex> selected = select(asked.elements, asked.plan, counts);
-  const Redistribution redistribution(comm.plan_exchange(counts), std::move(selected));
+  const Index max_num = std::max(max_at_once, particles_.num());
+  AskedBalls<Real> asked;
+  asked.balls = exchanged(comm, requests_of(balls));
+  Index num_sent = 0;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(comm.size()); ++rank) {
+    asked.particles.push_back(select(asked, rank));
+    asked.counts.push_back(asked.particles.back().size());
+    num_sent += asked.counts.back();
+    if (num_sent > max_num) asked.particles.back() = {};
+  }
+  asked.plan = comm.plan_exchange(asked.counts);
+  if (max_at_once == AskedBalls<Real>::all_at_once) return asked;
+  const Index num = std::max(num_sent, asked.plan.num_received());
+  asked.num_batches = comm.max(num > max_num ? (num - 1) / max_num + 1 : 1);
+  return asked;
+}
+
+/// The particles of a batch, rank by rank, and how many go to each.
+template <class Real>
+Redistribution Fetcher<Real>::redistribution_of(const AskedBalls<Real>& asked, Index batch) const {
+  const Exec& exec = context_.exec;
+  const auto share = [&](std::size_t rank) {
+    return share_of(asked.counts[rank], static_cast<int>(batch),
+                    static_cast<int>(asked.num_batches));
+  };
+  std::vector<Index> counts;
+  for (std::size_t rank = 0; rank < asked.counts.size(); ++rank)
+    counts.push_back(share(rank).count);
+  Buffer<LocalIndex> selected(exec, std::reduce(counts.begin(), counts.end()),
+                              "particles for other ranks");
+  Index num = 0;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    if (counts[rank] == 0) continue;
+    Buffer<LocalIndex> again;
+    if (asked.particles[rank].empty()) again = select(asked, rank);
+    const Buffer<LocalIndex>& of_rank = again.empty() ? asked.particles[rank] : again;
+    queue_copy(exec, selected.data() + num, of_rank.data() + share(rank).first,
+               static_cast<std::size_t>(counts[rank]) * sizeof(LocalIndex));
+    num += counts[rank];
+  }
+  ExchangePlan plan = asked.num_batches == 1 ? asked.plan : context_.comm.plan_exchange(counts);
+  return Redistribution(std::move(plan), std::move(selected));
+}
+
+template <class Real>
+FetchedTargets<Real> Fetcher<Real>::fetch(const AskedBalls<Real>& asked, Index batch,
+                                          int leaf_size) const {
+  const Redistribution redistribution = redistribution_of(asked, batch);
   const Index num = redistribution.num_received();
   FetchedTargets<Real> fetched;
   std::vector<Redistribution::Move> moves;

@@ -10,7 +10,7 @@ namespace zhalo {
 
 namespace {
 
-/// Squared, of the two places of two boxes that are furthest from each other.
+/// Squared, of the two points of two boxes that are furthest from each other.
 double largest_distance2(const kernels::CoarseBox& a, const kernels::CoarseBox& b,
                          const double (&period)[3]) {
   double sum = 0;

@@ -132,12 +132,12 @@ std::optional<kernels::SearchView<Real>> RowSearch<Real>::search_of_fetched() co
   return search;
 }
 
-/// Brings what the balls touch on other ranks, and shows it behind this rank's own particles.
+/// Brings a batch of what the balls touch on other ranks, and shows it behind this rank's own
+/// particles.
 template <class Real>
-void RowSearch<Real>::fetch(const std::vector<Ball<Real>>& balls) {
+void RowSearch<Real>::fetch(const AskedBalls<Real>& asked, Index batch) {
   fetched_.reset();
-  const PhaseTimer timer(context_, "fetch");
-  fetched_.emplace(fetcher_->fetch(balls, options_.leaf_size));
+  fetched_.emplace(fetcher_->fetch(asked, batch, options_.leaf_size));
   statistics_.fetched += fetched_->num();
   view_.global_index.fetched = fetched_->global_index.data();
   for (int axis = 0; axis < 3; ++axis) view_.pos[axis].fetched = fetched_->pos[axis].data();
@@ -154,6 +154,17 @@ void RowSearch<Real>::fetch(const std::vector<Ball<Real>>& balls) {
   kernels::on(exec, [&](const auto& e) {
     kernels::find_smallest_indices(e, *search, smallest_fetched_.span());
   });
+}
+
+/// Brings the first batch, which may be all.
+template <class Real>
+AskedBalls<Real> RowSearch<Real>::fetch_first(const std::vector<Ball<Real>>& balls,
+                                              Index max_at_once) {
+  fetched_.reset();
+  const PhaseTimer timer(context_, "fetch");
+  AskedBalls<Real> asked = fetcher_->ask(balls, max_at_once);
+  fetch(asked, 0);
+  return asked;
 }
 
 template <class Real>
@@ -192,7 +203,7 @@ void RowSearch<Real>::find_nearest() {
   std::vector<Ball<Real>> balls = fetcher_->balls_of(search_of_chunk(), chunk_, rows);
   const Index needed = options_.k + (search_.leave_out_self ? 1 : 0);
   fetcher_->tighten(balls, {options_.k, options_.leaf_size, needed});
-  fetch(balls);
+  fetch_first(balls, AskedBalls<Real>::all_at_once);
   rows.resume = true;
   if (const auto elsewhere = search_of_fetched()) search(*elsewhere);
 }
@@ -218,26 +229,57 @@ Index RowSearch<Real>::make_offsets() {
 }
 
 template <class Real>
-void RowSearch<Real>::find_within() {
-  const Exec& exec = context_.exec;
-  if (fetcher_) fetch(fetcher_->balls_of(search_of_chunk(), chunk_, kernels::BestRows<Real>{}));
-  kernels::WithinRows<Real> rows{count_.data(), nullptr, nullptr, nullptr};
-  const auto search = [&] {
-    const PhaseTimer timer(context_, "search");
-    clear_counts();
-    const auto elsewhere = search_of_fetched();
-    kernels::on(exec, [&](const auto& e) {
-      if (input_.particles().num() > 0)
-        kernels::find_within(e, search_of_chunk(), chunk_.num_leaves, rows);
-      if (elsewhere) kernels::find_within(e, *elsewhere, chunk_.num_leaves, rows);
+void RowSearch<Real>::search_fetched(const kernels::WithinRows<Real>& rows) {
+  const auto elsewhere = search_of_fetched();
+  if (!elsewhere) return;
+  kernels::on(context_.exec,
+              [&](const auto& e) { kernels::find_within(e, *elsewhere, chunk_.num_leaves, rows); });
+}
+
+/// Counts neighbours among this rank's particles and those that are fetched, or lists them.
+template <class Real>
+void RowSearch<Real>::search_within(const kernels::WithinRows<Real>& rows) {
+  const PhaseTimer timer(context_, "search");
+  clear_counts();
+  if (input_.particles().num() > 0)
+    kernels::on(context_.exec, [&](const auto& e) {
+      kernels::find_within(e, search_of_chunk(), chunk_.num_leaves, rows);
     });
-  };
-  search();
-  if (options_.counts_only) return;
+  search_fetched(rows);
+}
+
+template <class Real>
+std::vector<Ball<Real>> RowSearch<Real>::balls_within() const {
+  return fetcher_->balls_of(search_of_chunk(), chunk_, kernels::BestRows<Real>{});
+}
+
+/// Particles of other ranks are counted batch by batch: no rank holds all of them at once, even if
+/// the radius is as long as the box.
+template <class Real>
+void RowSearch<Real>::count_within() {
+  const kernels::WithinRows<Real> rows{count_.data(), nullptr, nullptr, nullptr};
+  if (!fetcher_) return search_within(rows);
+  const AskedBalls<Real> asked = fetch_first(balls_within(), max_neighbours_listed());
+  search_within(rows);
+  for (Index batch = 1; batch < asked.num_batches; ++batch) {
+    {
+      const PhaseTimer timer(context_, "fetch");
+      fetch(asked, batch);
+    }
+    const PhaseTimer timer(context_, "search");
+    search_fetched(rows);
+  }
+}
+
+template <class Real>
+void RowSearch<Real>::list_within() {
+  if (fetcher_) fetch_first(balls_within(), AskedBalls<Real>::all_at_once);
+  kernels::WithinRows<Real> rows{count_.data(), nullptr, nullptr, nullptr};
+  search_within(rows);
   make_room(make_offsets());
   rows = {count_.data(), offset_.data(), distance2_.data(), local_index_.data()};
-  search();
-  kernels::on(exec, [&](const auto& e) {
+  search_within(rows);
+  kernels::on(context_.exec, [&](const auto& e) {
     kernels::sort_rows(e, offset_.span(), rows, view_.global_index);
   });
 }
@@ -277,8 +319,10 @@ bool RowSearch<Real>::queue_next() {
     count_ = Buffer<LocalIndex>(context_.exec, chunk_.num_queries, "counts of neighbours");
   if (options_.k > 0) {
     find_nearest();
+  } else if (options_.counts_only) {
+    count_within();
   } else {
-    find_within();
+    list_within();
   }
   show();
   statistics_.bytes_sent += context_.comm.bytes_sent() - sent_before;

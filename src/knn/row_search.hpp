@@ -11,7 +11,9 @@
 
 #include "kernels/knn.hpp"
 #include "kernels/tree.hpp"
+#include "src/comm/exchange.hpp"
 #include "src/domain/domain_state.hpp"
+#include "src/domain/redistribution.hpp"
 #include "src/tree/tree.hpp"
 #include "zhalo/core/buffer.hpp"
 #include "zhalo/knn/reduce.hpp"
@@ -147,6 +149,19 @@ struct FetchedTargets {
 
 using kernels::Ball;
 
+/// What other ranks ask of this one. All of it travels at once, or in batches.
+template <class Real>
+struct AskedBalls {
+  static constexpr Index all_at_once = std::numeric_limits<Index>::max();
+
+  Received<Ball<Real>> balls;
+  /// For each rank, ascending. None if there are too many: then they are selected for each batch.
+  std::vector<Buffer<LocalIndex>> particles;
+  std::vector<Index> counts;  ///< of them
+  ExchangePlan plan;          ///< of all of them
+  Index num_batches = 1;      ///< the same on all ranks
+};
+
 /// Asks the other ranks for the leaves that balls touch.
 template <class Real>
 class Fetcher {
@@ -168,15 +183,18 @@ class Fetcher {
   /// Balls that reach far get a shorter reach that is enough. For each of them the rank that seems
   /// nearest tells how far its k-th particle is from the ball's middle. Collective.
   void tighten(std::vector<Ball<Real>>& balls, const Needed& needed) const;
-  /// Collective.
-  FetchedTargets<Real> fetch(const std::vector<Ball<Real>>& balls, int leaf_size) const;
+  /// Tells the other ranks what this one needs. A batch brings a rank no more particles than it
+  /// holds itself, or `max_at_once` if these are more, but for one of each other rank. Collective.
+  AskedBalls<Real> ask(const std::vector<Ball<Real>>& balls, Index max_at_once) const;
+  /// Brings one of the batches. Collective.
+  FetchedTargets<Real> fetch(const AskedBalls<Real>& asked, Index batch, int leaf_size) const;
 
  private:
   std::vector<std::vector<Ball<Real>>> requests_of(const std::vector<Ball<Real>>& balls) const;
+  Buffer<LocalIndex> select(const AskedBalls<Real>& asked, std::size_t rank) const;
+  Redistribution redistribution_of(const AskedBalls<Real>& asked, Index batch) const;
   std::vector<Real> distances_from(const std::vector<std::array<Real, 3>>& points,
                                    const Needed& needed) const;
-  Buffer<LocalIndex> select(const std::vector<Ball<Real>>& balls, const ExchangePlan& plan,
-                            std::vector<Index>& counts) const;
 
   const Context& context_;
   Distribution<Real>& particles_;
@@ -217,12 +235,17 @@ class RowSearch {
   Index max_neighbours_listed() const;
   kernels::SearchView<Real> search_of_chunk() const;
   std::optional<kernels::SearchView<Real>> search_of_fetched() const;
-  void fetch(const std::vector<Ball<Real>>& balls);
+  void fetch(const AskedBalls<Real>& asked, Index batch);
+  AskedBalls<Real> fetch_first(const std::vector<Ball<Real>>& balls, Index max_at_once);
   void make_room(Index num_neighbours);
   void clear_counts();
   Index make_offsets();
   void find_nearest();
-  void find_within();
+  std::vector<Ball<Real>> balls_within() const;
+  void search_fetched(const kernels::WithinRows<Real>& rows);
+  void search_within(const kernels::WithinRows<Real>& rows);
+  void count_within();
+  void list_within();
   void show();
   void note_work();
 

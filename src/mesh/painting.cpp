@@ -20,7 +20,7 @@
 
 namespace zhalo {
 
-// Cells as clouds see them.
+// Cells as windows see them.
 
 namespace {
 
@@ -159,7 +159,7 @@ Looked look_at(const Context& context, const kernels::PaintInput<Real>& painted,
   });
 }
 
-/// Units per weight of 1, the same for any order and place of particles.
+/// Units per weight of 1, the same for any order of particles on any ranks.
 struct WeightScale {
   double fixed_weights_per_unit = 1;
   double magnitude = 0;  ///< that the magnitudes of all weights together do not exceed
@@ -207,7 +207,7 @@ double sum_of(const Communicator& comm, const kernels::WideSum& squares) {
   return sum;
 }
 
-/// Sums are units; the report of all particles but for their number and places. Collective.
+/// Sums are units; the report of all particles but for their numbers. Collective.
 template <class Real>
 PaintReport measure(const Context& context, const kernels::PaintInput<Real>& painted,
                     const Looked& looked, Index& fixed_weight) {

@@ -1,5 +1,5 @@
-/// A decomposition's cells as clouds of particles see them, particles on their way to these cells,
-/// and values on their way back.
+/// A decomposition's cells as mass assignment sees them, particles on their way to these cells, and
+/// values on their way back.
 #pragma once
 
 #include <functional>
@@ -28,11 +28,11 @@ OwnCells<T> own_cells(Field<T>& field) {
   return {field.span().data() + layout.offset(field.cells().lo), layout.stride};
 }
 
-/// Ghosts that clouds reach from a rank's own cells: behind these, on the axes that are divided
+/// Ghosts that windows reach from a rank's own cells: behind these, on the axes that are divided
 /// among ranks.
 Ghosts assignment_ghosts(const Decomposition& decomposition, Window window);
 
-/// How a field is seen by clouds.
+/// How mass assignment sees a field.
 struct AssignmentFrame {
   Window window = Window::cic;
   Vec3d shift{};  ///< PaintOptions::shift
@@ -61,7 +61,7 @@ void validate_field(const Communicator& comm, const Field<T>& field) {
 
 // Particles brought to the ranks that own the cells which they touch.
 
-/// What came to this rank. The first cells of all their clouds are its own.
+/// What came to this rank. The first cells of all their windows are its own.
 template <class Real>
 struct RoutedPart {
   kernels::PaintInput<Real> painted;  ///< in the order of ranks

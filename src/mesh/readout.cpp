@@ -31,7 +31,7 @@ void validate_fields(const Communicator& comm, const std::vector<const Field<T>*
                  "the fields that are read, or the window");
 }
 
-/// The own cells of a field in a new one with the ghosts that clouds need.
+/// The own cells of a field in a new one with the ghosts that windows need.
 template <class T>
 Field<T> with_assignment_ghosts(const Context& context, const Field<T>& field, Window window) {
   Field<T> copy(context, field.decomposition(), assignment_ghosts(field.decomposition(), window));

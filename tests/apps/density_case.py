@@ -35,8 +35,8 @@ def spline(order, s):
 
 
 def cells_and_weights(u, order):
-    """Of places in units of cells (centres at whole numbers): the cells that each reaches, and what
-    falls to them."""
+    """Of positions in units of cells (centres at whole numbers): the cells that each reaches, and
+    what falls to them."""
     if order == 1:
         return [(np.floor(u + 0.5).astype(int), np.ones_like(u))]
     first = np.floor(u - order / 2).astype(int) + 1

@@ -298,6 +298,13 @@ class Spectra(DensityCase):
         rate = 100 * np.sqrt(matter / a**3 + (1 - matter - lambda_) / a**2 + lambda_)
         self.assert_in_redshift_space(path, pos, velocity / (a * rate), box, n)
 
+        # A run may have lengths without 1/h, which H0 says.
+        shutil.copy(path, self.folder / "free.hdf5")
+        with h5py.File(self.folder / "free.hdf5", "r+") as file:
+            file["Parameters"].attrs.update({"Hubble": 67.8, "HubbleParam": 1.0})
+        path = self.folder / "free.hdf5"
+        self.assert_in_redshift_space(path, pos, velocity / (a * 0.678 * rate), box, n)
+
         path = SWIFT / "snap_0000.hdf5"
         with h5py.File(path) as file:
             a = file["Header"].attrs["Scale-factor"]
@@ -339,6 +346,7 @@ class Spectra(DensityCase):
             for attributes in (file["Header"].attrs, file["Parameters"].attrs):
                 if "UnitLength_in_cm" in attributes:
                     attributes["UnitLength_in_cm"] = attributes["UnitLength_in_cm"] / 1000
+            file["Parameters"].attrs["Hubble"] = file["Parameters"].attrs["Hubble"] / 1000
         options = ["--grid", 16, "--redshift-space", "z", "-o"]
         in_mpc = self.succeed(path, *options, "mpc_field.hdf5")
         in_kpc = self.succeed("kpc.hdf5", *options, "kpc_field.hdf5")
@@ -427,6 +435,9 @@ class Spectra(DensityCase):
             ("cic",): True,
             ("cic", "--interlace"): True,
             ("pcs", "--interlace"): True,
+            ("cic", "--interlace", "--k-max", 7): True,
+            ("cic", "--interlace", "--k-max", 15): False,
+            ("cic", "--k-max", 15): True,
             ("ngp", "--compensate", "none"): True,
             ("ngp", "--interlace"): False,
             ("tsc", "--compensate", "none"): False,
@@ -855,7 +866,7 @@ class BadInput(DensityCase):
                 )
 
     def test_absolute_names(self):
-        """One file, told by its path and by its place."""
+        """One file, told by a relative and by an absolute path."""
         self.assert_refused(
             ["snapshot_007.hdf5", "--grid", 4, "--power", "x.txt", "--json", self.folder / "x.txt"],
             "--power",

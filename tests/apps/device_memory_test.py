@@ -70,7 +70,7 @@ FOUND = {
 @NEEDS_MPI
 class DeviceMemory(CommandCase):
     def arguments(self, given):
-        """With a snapshot in the place of a number."""
+        """With a snapshot in place of a number."""
         if not isinstance(given[0], int):
             return given
         path = self.folder / f"particles_{given[0]}.hdf5"

@@ -5,6 +5,7 @@ fof_warnings_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import json
+import re
 import shutil
 
 import h5py
@@ -90,6 +91,19 @@ class Warnings(FofCase):
             [self.copy_of_snapshot(edit), "--meansep", "0.78"],
             "its Time, 0.5, is not the scale factor of its Redshift, 0",
         )
+
+    def test_gravity_of_the_run(self):
+        """The mean separation is that of the G that the run used."""
+        gravity = {}
+        for stated in (0.0, 43.0071):
+
+            def edit(file, stated=stated):
+                file["Parameters"].attrs["GravityConstantInternal"] = stated
+
+            text = self.fof(self.copy_of_snapshot(edit), "--meansep", "rho", "--dry-run")
+            gravity[stated] = float(re.search(r"and G = (\S+) in the file's units", text)[1])
+        self.assertEqual(gravity[43.0071], 43.0071)
+        self.assertAlmostEqual(gravity[0.0], 6.6738e-8 * 1.989e43 / 3.085678e24 / 1e10, places=4)
 
     def test_velocities_that_are_not_finite(self):
         shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")

@@ -106,7 +106,7 @@ def displacements(particles, num, box):
 
 
 def painted(positions, num, box):
-    """Overdensity at the centres of num^3 cells, by clouds in cells."""
+    """Overdensity at the centres of num^3 cells, by cloud-in-cell."""
     position = positions / box * num - 0.5
     cell = np.floor(position).astype(int)
     part = position - cell

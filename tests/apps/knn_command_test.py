@@ -195,17 +195,17 @@ class Queries(KnnCase):
         self.assertIn("other_001.1.hdf5", errors)
         self.assertIn("not read", errors)
 
-    def test_places(self):
+    def test_points(self):
         snapshot = self.snapshot({1: 800})
         for kind in (np.float32, np.float64):
             with self.subTest(kind.__name__):
-                places = np.random.default_rng(5).uniform(-2, BOX + 2, (37, 3)).astype(kind)
+                points = np.random.default_rng(5).uniform(-2, BOX + 2, (37, 3)).astype(kind)
                 with h5py.File(self.folder / "points.hdf5", "w") as file:
-                    file["Coordinates"] = places
+                    file["Coordinates"] = points
                 self.succeed("snapshot_007", "-k", 4, "--query", "points.hdf5", "--wrap", "-q")
                 results = self.results("knn_007", "Query")
                 self.assertEqual(results["Distances"].dtype, kind)
-                expected = Truth(snapshot.pos[1]).nearest(places % kind(BOX), 4)[0]
+                expected = Truth(snapshot.pos[1]).nearest(points % kind(BOX), 4)[0]
                 np.testing.assert_allclose(results["Distances"], expected, rtol=1e-6, atol=1e-5)
                 with h5py.File(self.folder / "knn_007.hdf5", "r") as file:
                     self.assertEqual(sorted(file), ["Header", "Parameters", "Query"])

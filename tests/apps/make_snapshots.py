@@ -510,7 +510,7 @@ def bad_missing_data(src, out):
         ] = src.pos[:half]
 
     def virtual_twice(f, path):
-        """The first half twice, at places that overlap: the end is shown by none."""
+        """The first half twice, in rows that overlap: the end is shown by none."""
         layout = h5py.VirtualLayout((n, 3), src.pos.dtype)
         for start in (0, half - 100):
             layout[start : start + half] = h5py.VirtualSource("parts/first", "pos", (half, 3))
@@ -555,11 +555,11 @@ def damaged_velocities(src, out):
         made = f.create_dataset(
             "PartType1/Velocities", data=values, chunks=(100, 3), fletcher32=True
         )
-        place = made.id.get_chunk_info(made.id.get_num_chunks() - 1).byte_offset
+        offset = made.id.get_chunk_info(made.id.get_num_chunks() - 1).byte_offset
     with open(path, "r+b") as raw:
-        raw.seek(place)
+        raw.seek(offset)
         byte = raw.read(1)[0]
-        raw.seek(place)
+        raw.seek(offset)
         raw.write(bytes([byte ^ 1]))
 
 

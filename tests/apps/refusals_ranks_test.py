@@ -1,4 +1,4 @@
-"""Any of the commands on three ranks, with inputs and places that hold no or the wrong data, or
+"""Any of the commands on three ranks, with inputs that hold no or the wrong data, or outputs
 that must not be replaced: as on one rank, one message, status 2, nothing left behind. (What limits,
 signals and other runs do is in faults_test.py and lost_ranks_test.py.)
 

@@ -41,7 +41,7 @@ TEST_CASE("memory that was freed") {
   check_stops("leak", "1 blocks of memory of device 0 were never freed");
 }
 
-TEST_CASE("memory of the wrong place") {
+TEST_CASE("memory of the host or of another device") {
   check_stops("host_access", "the host reads at byte 12 of a block of 4000 bytes of device 0");
   if (ZHALO_ARGUMENTS_ARE_CHECKED == 1) {
     check_stops("host_pointer", "argument 1 at byte 0 is a pointer to memory of the host");

@@ -18,7 +18,7 @@ void check_race(const std::string& name, const std::string& functor) {
 
 TEST_CASE("a missing sync is a race") { check_race("missing_sync", "Mirror<false>"); }
 
-TEST_CASE("blocks that write to one place are a race") {
+TEST_CASE("blocks that write to one address are a race") {
   check_race("block_race", "AddToOne");
   check_race("race_of_equal_threads", "AddToThread");
 }

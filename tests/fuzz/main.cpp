@@ -4,7 +4,7 @@
 //   --first NUMBER              from this mutant on; else from one that the clock gives
 //   --findings FOLDER           keeps the files of mutants that found something
 //   --save FOLDER               keeps some mutants that were read, for check_successes.py
-//   --most-saved N              how many of them (300)
+//   --max-saved N               how many of them (300)
 //   --summary FILE              figures for a program
 // fuzz --only NUMBER            one mutant again, in this process; --keep FOLDER keeps its files
 // fuzz --ask NUMBER             the same calls of HDF5 without zhalo
@@ -29,25 +29,26 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Words = std::map<std::string, std::string>;
+/// Options and their values, as they were given.
+using RawOptions = std::map<std::string, std::string>;
 
-Words words_of_line(int argc, char** argv) {
-  Words words;
-  for (int i = 1; i + 1 < argc; i += 2) words[argv[i]] = argv[i + 1];
+RawOptions raw_options(int argc, char** argv) {
+  RawOptions given;
+  for (int i = 1; i + 1 < argc; i += 2) given[argv[i]] = argv[i + 1];
   need(argc % 2 == 1, "each option has a value (see main.cpp)");
-  for (const auto& [option, value] : words) {
+  for (const auto& [option, value] : given) {
     const bool known = std::string(
-                           " --seconds --mutants --first --findings --save --most-saved --summary "
+                           " --seconds --mutants --first --findings --save --max-saved --summary "
                            "--only --keep --ask --corpus ")
                            .find(" " + option + " ") != std::string::npos;
     need(known, "option " + option + " is not known");
   }
-  return words;
+  return given;
 }
 
-std::string absolute(const Words& words, const char* option) {
-  const auto found = words.find(option);
-  return found == words.end() ? "" : fs::absolute(found->second).string();
+std::string absolute(const RawOptions& given, const char* option) {
+  const auto found = given.find(option);
+  return found == given.end() ? "" : fs::absolute(found->second).string();
 }
 
 /// Microseconds: no run makes a million mutants a second, so that no two runs make the same.
@@ -57,18 +58,18 @@ Number number_from_clock() {
   return static_cast<Number>(std::chrono::duration_cast<microseconds>(since).count());
 }
 
-RunOptions run_options(const Words& words) {
+RunOptions run_options(const RawOptions& given) {
   RunOptions options;
   const auto number = [&](const char* option, Number otherwise) {
-    return words.count(option) > 0 ? std::stoull(words.at(option)) : otherwise;
+    return given.count(option) > 0 ? std::stoull(given.at(option)) : otherwise;
   };
-  if (words.count("--seconds") > 0) options.seconds = std::stod(words.at("--seconds"));
+  if (given.count("--seconds") > 0) options.seconds = std::stod(given.at("--seconds"));
   options.mutants = number("--mutants", options.mutants);
   options.first = number("--first", number_from_clock());
-  options.findings = absolute(words, "--findings");
-  options.summary = absolute(words, "--summary");
-  options.children.save = absolute(words, "--save");
-  options.children.max_saved = number("--most-saved", 300);
+  options.findings = absolute(given, "--findings");
+  options.summary = absolute(given, "--summary");
+  options.children.save = absolute(given, "--save");
+  options.children.max_saved = number("--max-saved", 300);
   return options;
 }
 
@@ -128,18 +129,18 @@ int ask_only(Number number) {
 }
 
 int run_as_told(int argc, char** argv) {
-  const Words words = words_of_line(argc, argv);
-  if (words.count("--corpus") > 0) return replay_corpus(words.at("--corpus")) == 0 ? 0 : 1;
-  if (words.count("--only") > 0 || words.count("--ask") > 0) restart_with_symbols(argv);
-  if (words.count("--only") > 0)
-    return try_only(std::stoull(words.at("--only")), absolute(words, "--keep"));
-  if (words.count("--ask") > 0) return ask_only(std::stoull(words.at("--ask")));
-  const RunOptions options = run_options(words);
+  const RawOptions given = raw_options(argc, argv);
+  if (given.count("--corpus") > 0) return replay_corpus(given.at("--corpus")) == 0 ? 0 : 1;
+  if (given.count("--only") > 0 || given.count("--ask") > 0) restart_with_symbols(argv);
+  if (given.count("--only") > 0)
+    return try_only(std::stoull(given.at("--only")), absolute(given, "--keep"));
+  if (given.count("--ask") > 0) return ask_only(std::stoull(given.at("--ask")));
+  const RunOptions options = run_options(given);
   fmt::print("mutants from number {} on\n", options.first);
   std::fflush(stdout);
-  const Summary summary = run(options, fs::canonical("/proc/self/exe").string());
-  print(summary);
-  return summary.findings.empty() ? 0 : 1;
+  const RunResult result = run(options, fs::canonical("/proc/self/exe").string());
+  print(result);
+  return result.findings.empty() ? 0 : 1;
 }
 
 }  // namespace

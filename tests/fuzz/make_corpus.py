@@ -166,7 +166,7 @@ def damaged_attribute(folder):
 
 def damaged_type(folder, name, field, byte):
     """The type of the coordinates, which stands in the file as class and version 1, bit field,
-    size, offset, precision, and the places and sizes of exponent and mantissa, gets another
+    size, offset, precision, and the positions and sizes of exponent and mantissa, gets another
     byte."""
     path = folder / f"{name}.hdf5"
     snapshot(path)

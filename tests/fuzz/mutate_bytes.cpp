@@ -17,7 +17,7 @@ bool lies_in_numbers(const Contents& contents, std::size_t at) {
 
 /// Where to damage: close behind the beginning of a structure, or anywhere, but seldom in the
 /// numbers.
-std::size_t place_of_damage(Random& random, const SeedFile& file, std::size_t size) {
+std::size_t offset_of_damage(Random& random, const SeedFile& file, std::size_t size) {
   const Contents& contents = file.contents;
   if (!contents.structures.empty() && random.below(2) == 0) {
     const std::size_t reach = std::size_t{8} << random.below(7);
@@ -96,7 +96,7 @@ std::string splice(Random& random, std::string& bytes, std::size_t at) {
 
 using Damage = std::string (*)(Random&, std::string&, std::size_t);
 
-/// Integers most often: they are sizes, types and places.
+/// Integers most often: they are sizes, types and offsets.
 const std::vector<Damage>& damages() {
   static const std::vector<Damage> all{flip_bit,
                                        flip_bit,
@@ -156,7 +156,7 @@ std::string swap_lines(Random& random, std::string& text) {
 
 std::string damage_bytes(Random& random, const SeedFile& file, std::string& bytes) {
   if (bytes.empty()) return "nothing";
-  const std::size_t at = place_of_damage(random, file, bytes.size());
+  const std::size_t at = offset_of_damage(random, file, bytes.size());
   return choose(random, damages())(random, bytes, at);
 }
 

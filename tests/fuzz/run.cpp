@@ -62,7 +62,7 @@ class Run {
         program_(std::move(program)),
         children_(folder, seeds, options.children) {}
 
-  Summary run() {
+  RunResult run() {
     const auto start = Clock::now();
     if (const Ending ending = children_.try_seeds(); !ending.good())
       note_finding(0, fmt::format("a seed as it is: {}", ending.words), ending.report);
@@ -72,10 +72,10 @@ class Run {
                            : options_.first + options_.mutants;
     while (next < end && seconds_since(start) < options_.seconds)
       next = try_batch({next, std::min(batch, end - next)});
-    summary_.seconds = seconds_since(start);
-    summary_.processor_seconds = seconds_of_children();
-    summary_.counts = children_.counts();
-    return summary_;
+    result_.seconds = seconds_since(start);
+    result_.processor_seconds = seconds_of_children();
+    result_.counts = children_.counts();
+    return result_;
   }
 
  private:
@@ -108,8 +108,8 @@ class Run {
     if (fault.cause == Cause::zhalo)
       return note_finding(ending.at, ending.words.empty() ? fault.kind : ending.words,
                           ending.report);
-    auto& faults = fault.cause == Cause::hdf5 ? summary_.hdf5 : summary_.memory;
-    Summary::Named& named = faults[fault.kind];
+    auto& faults = fault.cause == Cause::hdf5 ? result_.hdf5 : result_.memory;
+    RunResult::Named& named = faults[fault.kind];
     if (named.times++ == 0) named.first = ending.at;
   }
 
@@ -118,9 +118,9 @@ class Run {
   void note_finding(Number number, const std::string& words, const std::string& report) {
     constexpr std::size_t longest_report = 6000;
     fmt::print("FINDING: mutant {}: {}\n{}\n", number, words, report.substr(0, longest_report));
-    summary_.findings.push_back({number, words});
+    result_.findings.push_back({number, words});
     constexpr std::size_t max_told = 20;
-    if (number == 0 || summary_.findings.size() > max_told) return;
+    if (number == 0 || result_.findings.size() > max_told) return;
     const std::string keep =
         options_.findings.empty() ? "" : fmt::format(" --keep '{}/{}'", options_.findings, number);
     const std::string told =
@@ -136,7 +136,7 @@ class Run {
   const RunOptions& options_;
   std::string program_;
   Children children_;
-  Summary summary_;
+  RunResult result_;
 };
 
 /// What an earlier run saved there.
@@ -147,49 +147,49 @@ void remove_saved(const std::string& folder) {
   }
 }
 
-void write_figures(const Summary& summary, const std::string& path) {
+void write_figures(const RunResult& result, const std::string& path) {
   std::ofstream file(path);
-  const Counts& counts = summary.counts;
+  const Counts& counts = result.counts;
   file << fmt::format(
       "seconds {:.1f}\nprocessor_seconds {:.1f}\nmutants {}\nsnapshots {}\ncatalogues {}\npoints "
       "{}\ntables {}\n",
-      summary.seconds, summary.processor_seconds, counts.mutants, counts.snapshots,
-      counts.catalogues, counts.points, counts.tables);
-  for (const Finding& finding : summary.findings)
+      result.seconds, result.processor_seconds, counts.mutants, counts.snapshots, counts.catalogues,
+      counts.points, counts.tables);
+  for (const Finding& finding : result.findings)
     file << fmt::format("finding {} {}\n", finding.number, finding.words);
-  for (const auto& [kind, named] : summary.hdf5)
+  for (const auto& [kind, named] : result.hdf5)
     file << fmt::format("hdf5 {} {} {}\n", named.times, named.first, kind);
-  for (const auto& [kind, named] : summary.memory)
+  for (const auto& [kind, named] : result.memory)
     file << fmt::format("memory {} {} {}\n", named.times, named.first, kind);
 }
 
 }  // namespace
 
-Summary run(const RunOptions& options, const std::string& program) {
+RunResult run(const RunOptions& options, const std::string& program) {
   const std::string folder = working_folder();
   const std::vector<Seed> seeds = make_seeds(folder);
   if (!options.children.save.empty()) remove_saved(options.children.save);
   Run whole(options, program, seeds, folder);
-  Summary summary = whole.run();
-  if (!options.summary.empty()) write_figures(summary, options.summary);
-  return summary;
+  RunResult result = whole.run();
+  if (!options.summary.empty()) write_figures(result, options.summary);
+  return result;
 }
 
-void print(const Summary& summary) {
-  const Counts& counts = summary.counts;
+void print(const RunResult& result) {
+  const Counts& counts = result.counts;
   const auto mutants = static_cast<double>(counts.mutants);
   fmt::print("{} mutants in {:.0f} s, {:.0f} a second ({:.0f} a second of processor time)\n",
-             counts.mutants, summary.seconds, mutants / summary.seconds,
-             mutants / summary.processor_seconds);
+             counts.mutants, result.seconds, mutants / result.seconds,
+             mutants / result.processor_seconds);
   fmt::print("read: {} snapshots, {} catalogues, {} lists of points, {} tables\n", counts.snapshots,
              counts.catalogues, counts.points, counts.tables);
-  for (const auto& [kind, named] : summary.hdf5)
+  for (const auto& [kind, named] : result.hdf5)
     fmt::print("HDF5's own fault, {} times, first by mutant {}: {}\n", named.times, named.first,
                kind);
-  for (const auto& [kind, named] : summary.memory)
+  for (const auto& [kind, named] : result.memory)
     fmt::print("refused for want of memory, {} times, first by mutant {}: {}\n", named.times,
                named.first, kind);
-  fmt::print("{} findings\n", summary.findings.size());
+  fmt::print("{} findings\n", result.findings.size());
 }
 
 }  // namespace zhalo::fuzz

@@ -1,4 +1,4 @@
-/// A run over new mutants, and its summary.
+/// A run over new mutants, and its result.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ struct Finding {
   std::string words;
 };
 
-struct Summary {
+struct RunResult {
   double seconds = 0;
   double processor_seconds = 0;  ///< of all children
   Counts counts;
@@ -37,9 +37,9 @@ struct Summary {
 };
 
 /// Prints findings as they come. `program`: to start again with --only.
-Summary run(const RunOptions& options, const std::string& program);
+RunResult run(const RunOptions& options, const std::string& program);
 
-void print(const Summary& summary);
+void print(const RunResult& result);
 
 /// Where a process may write files that never reach a disk.
 std::string working_folder();

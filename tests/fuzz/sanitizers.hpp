@@ -27,7 +27,7 @@ std::size_t bytes_in_use();
 /// process with Status::hang and the stack on standard error; 0: no limit.
 void limit_seconds(unsigned seconds);
 
-/// For an environment in which this program prints names instead of places in its reports.
+/// For an environment in which this program prints names instead of addresses in its reports.
 std::string with_symbols(const char* options);
 
 }  // namespace zhalo::fuzz

@@ -63,11 +63,11 @@ void note_attributes(const Handle& object, const std::string& path, Contents& co
   }
 }
 
-/// A reference to an object is the place of its header.
+/// A reference to an object is the address of its header.
 void note_header(const Handle& file, const std::string& path, Contents& contents) {
-  hobj_ref_t place = 0;
-  if (H5Rcreate(&place, file.id(), path.c_str(), H5R_OBJECT, H5I_INVALID_HID) >= 0)
-    contents.structures.push_back(static_cast<std::size_t>(place));
+  hobj_ref_t address = 0;
+  if (H5Rcreate(&address, file.id(), path.c_str(), H5R_OBJECT, H5I_INVALID_HID) >= 0)
+    contents.structures.push_back(static_cast<std::size_t>(address));
 }
 
 void note_numbers(const Handle& dataset, Contents& contents) {

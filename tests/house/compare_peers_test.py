@@ -55,8 +55,8 @@ class Runs(unittest.TestCase):
         """Exit status, all output, and the figures."""
         out = self.path / "figures.json"
         out.unlink(missing_ok=True)
-        places = [self.modules, Path(__file__).parent, ROOT / "scripts"]
-        environment = {"PYTHONPATH": ":".join(map(str, places)), "STAND_IN_FAULT": fault}
+        folders = [self.modules, Path(__file__).parent, ROOT / "scripts"]
+        environment = {"PYTHONPATH": ":".join(map(str, folders)), "STAND_IN_FAULT": fault}
         given = ["--programs", PROGRAMS, "--nanoflann", self.path, "--json", out, *TINY, *words]
         result = subprocess.run(
             [sys.executable, ROOT / "scripts/compare-peers", *map(str, given)],
@@ -200,14 +200,14 @@ class Rules(unittest.TestCase):
 
     def test_bins(self):
         wanted = np.array([[1.0, 5.0, 26.0], [2.0, 3.0, 90.0]])
-        for place, factor, agree in (
+        for index, factor, agree in (
             ((0, 1), 1 + 1e-5, True),
             ((0, 1), 1 + 3e-5, False),
             ((1, 1), np.nan, False),
             ((1, 2), 2, False),
         ):
             found = wanted.copy()
-            found[place] *= factor
+            found[index] *= factor
             self.assertEqual(self.why(power, {}, wanted, found) is None, agree)
         self.assertIsNotNone(self.why(power, {}, wanted, wanted[:1]))
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 class Fault(NamedTuple):
     kind: str
     path: str
-    old: str  # one place of the file; empty: the file is new
+    old: str  # once in the file; empty: the file is new
     new: str
     test: str  # that finds it
     says: str  # in the output of this test
@@ -165,7 +165,7 @@ def fits(fault, root):
 
 def check():
     stale = [
-        f"{fault.kind}: {fault.path} has not one place like {fault.old!r}"
+        f"{fault.kind}: {fault.path} has not exactly one {fault.old!r}"
         for fault in FAULTS
         if not fits(fault, ROOT)
     ]

@@ -28,9 +28,9 @@ def folder_of_commands(folder, *names):
     """Fills a folder with links to these commands only: a PATH on which everything else is
     missing."""
     for name in names:
-        for place in os.environ["PATH"].split(":"):
-            if Path(place, name).exists():
-                Path(folder, name).symlink_to(Path(place, name))
+        for source in os.environ["PATH"].split(":"):
+            if Path(source, name).exists():
+                Path(folder, name).symlink_to(Path(source, name))
                 break
     return folder
 

@@ -1,5 +1,5 @@
 /// EmulatedLanes: a host thread per lane, so that texts written for Lanes run as they do on a
-/// warp, and ThreadSanitizer sees every place where a sync() is missing (which neither a vector
+/// warp, and ThreadSanitizer sees every sync() that is missing (which neither a vector
 /// register in lockstep nor, mostly, a device shows).
 ///
 /// A collective hands values from lane to lane but orders no other memory, as on a device: it uses

@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("links on emulated lanes: clumps of any size, and next to no 
                    "[lanes]", (Case<float, 4>), (Case<double, 32>)) {
   using Real = typename TestType::Real;
   const Box periodic = Box::periodic_cube(1);
-  PointSet<Real> clumps{{}, periodic, 0.1};  // three places, two of them friends across an edge
+  PointSet<Real> clumps{{}, periodic, 0.1};  // three positions, two of them friends across an edge
   for (int i = 0; i < 210; ++i) {
     for (const double x : {i % 3 == 0 ? 0.97 : (i % 3 == 1 ? 0.03 : 0.5), 0.5, 0.5})
       clumps.pos.push_back(static_cast<Real>(x));

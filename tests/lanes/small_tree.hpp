@@ -73,7 +73,7 @@ class SmallTree {
 
   const kernels::TreeView<Real>& tree() const { return tree_->view(); }
   const Host& exec() const { return std::get<Host>(context_.exec); }
-  /// Place in the points of each sorted particle.
+  /// Index in the points of each sorted particle.
   Span<const LocalIndex> order() const { return sorted_.order.span(); }
 
   /// Everything for linking, in fresh memory that `parent` and `connected` keep. The error bands

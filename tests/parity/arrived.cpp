@@ -13,7 +13,7 @@ namespace zhalo::testing {
 namespace {
 
 /// Where the particles are, in a unit cube or square.
-enum class Place {
+enum class Arrangement {
   everywhere,
   one_point,
   in_a_cluster,  ///< but for every 50th
@@ -21,17 +21,17 @@ enum class Place {
   around_half_of_keys,
 };
 
-double coordinate(Place place, Index i, int axis, Random& random) {
-  if (place == Place::one_point) return 0.7;
-  if (place == Place::in_a_cluster && i % 50 != 0) return 0.3 + 1e-6 * random.uniform();
-  if (place != Place::around_half_of_keys) return random.uniform();
+double coordinate(Arrangement arrangement, Index i, int axis, Random& random) {
+  if (arrangement == Arrangement::one_point) return 0.7;
+  if (arrangement == Arrangement::in_a_cluster && i % 50 != 0) return 0.3 + 1e-6 * random.uniform();
+  if (arrangement != Arrangement::around_half_of_keys) return random.uniform();
   const double off = 1e-3 * (1 + random.uniform());
   if (i % 2 == 0) return axis == 0 ? 0.5 - off : 1 - off;
   return axis == 0 ? 0.5 + off : off;
 }
 
 struct Request {
-  Place place;
+  Arrangement arrangement;
   Index num;
   int dimensions;
   int bits;  ///< of each axis
@@ -87,7 +87,7 @@ struct Arrived {
     for (Index i = first_of_run.back(); i < end; ++i) {
       Vec<Real, 3> scaled{};
       for (int axis = 0; axis < wanted.dimensions; ++axis)
-        scaled[axis] = static_cast<Real>(coordinate(wanted.place, i, axis, random)) * 8;
+        scaled[axis] = static_cast<Real>(coordinate(wanted.arrangement, i, axis, random)) * 8;
       // What float rounds up to 1 is outside.
       for (int axis = 0; axis < wanted.dimensions; ++axis)
         scaled[axis] = std::min(scaled[axis], std::nextafter(Real{8}, Real{0}));
@@ -117,7 +117,7 @@ std::vector<T> in_order(const std::vector<T>& values, const std::vector<LocalInd
 
 template <class Real>
 void check(const Exec& exec, const Request& wanted) {
-  CAPTURE(static_cast<int>(wanted.place), wanted.num, wanted.dimensions, wanted.bits,
+  CAPTURE(static_cast<int>(wanted.arrangement), wanted.num, wanted.dimensions, wanted.bits,
           wanted.num_low_bits);
   const Arrived<Real> arrived(wanted);
   REQUIRE(static_cast<Index>(arrived.keys.size()) == wanted.num);
@@ -146,11 +146,12 @@ void check(const Exec& exec, const Request& wanted) {
 
 template <class Real>
 void check_all(const Exec& exec, Index num, std::initializer_list<int> counts_of_bits) {
-  for (const Place place :
-       {Place::everywhere, Place::one_point, Place::in_a_cluster, Place::around_half_of_keys}) {
+  for (const Arrangement arrangement :
+       {Arrangement::everywhere, Arrangement::one_point, Arrangement::in_a_cluster,
+        Arrangement::around_half_of_keys}) {
     for (const int bits : counts_of_bits) {
-      check<Real>(exec, {place, num, 3, std::min(bits, 21), 4});
-      check<Real>(exec, {place, num, 2, bits, 3});
+      check<Real>(exec, {arrangement, num, 3, std::min(bits, 21), 4});
+      check<Real>(exec, {arrangement, num, 2, bits, 3});
     }
   }
 }
@@ -181,12 +182,13 @@ TEMPLATE_TEST_CASE("runs that are in the order of few high bits are sorted by al
                    ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
-  for (const Place place :
-       {Place::everywhere, Place::one_point, Place::in_a_cluster, Place::around_half_of_keys}) {
+  for (const Arrangement arrangement :
+       {Arrangement::everywhere, Arrangement::one_point, Arrangement::in_a_cluster,
+        Arrangement::around_half_of_keys}) {
     for (const Index num : {Index{1}, Index{700}, many}) {
       for (const int num_high_bits : {0, 1, 3, 11, 20}) {
-        check<float>(*exec, {place, num, 3, 21, 4, 63 - num_high_bits});
-        check<double>(*exec, {place, num, 2, 31, 3, 62 - num_high_bits});
+        check<float>(*exec, {arrangement, num, 3, 21, 4, 63 - num_high_bits});
+        check<double>(*exec, {arrangement, num, 2, 31, 3, 62 - num_high_bits});
       }
     }
   }
@@ -196,12 +198,12 @@ TEMPLATE_TEST_CASE("a run with more positions than one thread sorts alone", "[pa
                    ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
-  check<float>(*exec, {Place::in_a_cluster, 300'000, 3, 21, 2});
-  check<double>(*exec, {Place::one_point, 300'000, 2, 31, 2});
+  check<float>(*exec, {Arrangement::in_a_cluster, 300'000, 3, 21, 2});
+  check<double>(*exec, {Arrangement::one_point, 300'000, 2, 31, 2});
   // One part with two slices: as it came, and too large for that.
-  check<float>(*exec, {Place::everywhere, 60'000, 3, 21, 2, 63});
-  check<float>(*exec, {Place::everywhere, 70'000, 3, 21, 2, 63});
-  check<float>(*exec, {Place::in_a_cluster, 300'000, 3, 21, 2, 53});
+  check<float>(*exec, {Arrangement::everywhere, 60'000, 3, 21, 2, 63});
+  check<float>(*exec, {Arrangement::everywhere, 70'000, 3, 21, 2, 63});
+  check<float>(*exec, {Arrangement::in_a_cluster, 300'000, 3, 21, 2, 53});
 }
 
 }  // namespace zhalo::testing

@@ -15,7 +15,7 @@ struct Border {
   std::vector<LocalIndex> parent;
   std::vector<LocalIndex> root_there;  ///< of each ghost's set, on its own rank
   std::vector<Index> receive_offset;
-  std::vector<Index> first{5, Index{1} << 40};  ///< place of each rank's first particle
+  std::vector<Index> first{5, Index{1} << 40};  ///< index of each rank's first particle
   LocalIndex num_own;
 
   /// Each ghost is joined with one of the first `num_joined` particles, or with none. `in_runs`:

@@ -32,7 +32,7 @@ TEMPLATE_TEST_CASE("transforms of a larger grid", "[parity]", ON_EVERY_EXEC) {
   signals.check_all(context, {}, {.norm = Norm::orthonormal, .restore_order = true, .batch = 3});
 }
 
-TEMPLATE_TEST_CASE("transforms of more planes than fit a device's rooms at once", "[parity]",
+TEMPLATE_TEST_CASE("transforms of more planes than fit a device's workspace at once", "[parity]",
                    ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;

@@ -66,7 +66,7 @@ void check_add(const Exec& exec, const RandomMoves& list, Random& random) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("bricks are copied and cleared, in words of any size", "[parity][small]",
+TEMPLATE_TEST_CASE("index boxes are copied and cleared, in words of any size", "[parity][small]",
                    ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;  // has said so
@@ -81,7 +81,7 @@ TEMPLATE_TEST_CASE("bricks are copied and cleared, in words of any size", "[pari
   }
 }
 
-TEMPLATE_TEST_CASE("bricks are added", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("index boxes are added", "[parity][small]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;  // has said so
   Random random(6);

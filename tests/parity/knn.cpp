@@ -154,7 +154,7 @@ TEMPLATE_TEST_CASE("nearest neighbours", "[parity][small]", ON_EVERY_EXEC) {
   check_parity<TestType>(points_of<double>(Shape::blobs, 2000, 2),
                          {.k = 33, .include_self = false, .chunk_bytes = 40000});
   check_parity<TestType>(points_of<float>(Shape::lattice, 2000, 3), {.k = 16, .max_radius = 0.25});
-  check_parity<TestType>(points_of<float>(Shape::few_places, 400, 4), {.k = 100});
+  check_parity<TestType>(points_of<float>(Shape::few_positions, 400, 4), {.k = 100});
 }
 
 TEMPLATE_TEST_CASE("nearest neighbours, and one particle far from all", "[parity]", ON_EVERY_EXEC) {
@@ -164,8 +164,8 @@ TEMPLATE_TEST_CASE("nearest neighbours, and one particle far from all", "[parity
   check_parity<TestType>(points, {.k = 8});
 }
 
-// Where devices select neighbours in place of keeping lists of them: lattices and few places have
-// many equal distances, at the end of a row too.
+// Where devices select neighbours in place of keeping lists of them: lattices and few positions
+// have many equal distances, at the end of a row too.
 TEMPLATE_TEST_CASE("more neighbours than a thread has registers for", "[parity][small]",
                    ON_EVERY_EXEC) {
   check_parity<TestType>(points_of<float>(Shape::lattice, 2000, 5), {.k = 27});
@@ -174,7 +174,7 @@ TEMPLATE_TEST_CASE("more neighbours than a thread has registers for", "[parity][
   check_parity<TestType>(points_of<float>(Shape::blobs, 2500, 7), {.k = 64, .leaf_size = 64});
   check_parity<TestType>(points_of<float>(Shape::uniform, 2000, 8), {.k = 128, .max_radius = 0.25});
   check_parity<TestType>(points_of<float>(Shape::uniform, 2000, 9), {.k = 129});
-  check_parity<TestType>(points_of<double>(Shape::few_places, 300, 10), {.k = 20});
+  check_parity<TestType>(points_of<double>(Shape::few_positions, 300, 10), {.k = 20});
   check_parity<TestType>(points_of<double>(Shape::uniform, 40, 11), {.k = 64});
 }
 

@@ -28,26 +28,26 @@ std::uint64_t lowest(int bits) {
   return bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }
 
-/// Sorts keys with their places as values, and compares with std::stable_sort.
+/// Sorts keys with their indices as values, and compares with std::stable_sort.
 void check_sort(const Exec& exec, const std::vector<std::uint64_t>& keys, int bits) {
-  std::vector<LocalIndex> places(keys.size());
-  std::iota(places.begin(), places.end(), LocalIndex{0});
+  std::vector<LocalIndex> indices(keys.size());
+  std::iota(indices.begin(), indices.end(), LocalIndex{0});
   const auto num = static_cast<Index>(keys.size());
   Buffer<std::uint64_t> sorted_keys = upload(exec, keys);
-  Buffer<LocalIndex> sorted_places = upload(exec, places);
+  Buffer<LocalIndex> sorted_indices = upload(exec, indices);
   Buffer<std::uint64_t> spare_keys(exec, num, "test");
-  Buffer<LocalIndex> spare_places(exec, num, "test");
-  const kernels::SortPairs pairs{sorted_keys.span(), sorted_places.span(), spare_keys.span(),
-                                 spare_places.span()};
+  Buffer<LocalIndex> spare_indices(exec, num, "test");
+  const kernels::SortPairs pairs{sorted_keys.span(), sorted_indices.span(), spare_keys.span(),
+                                 spare_indices.span()};
   on(exec, [&](const auto& e) { kernels::sort_pairs(e, pairs, bits); });
 
-  std::stable_sort(places.begin(), places.end(),
+  std::stable_sort(indices.begin(), indices.end(),
                    [&](LocalIndex a, LocalIndex b) { return keys[a] < keys[b]; });
   std::vector<std::uint64_t> expected;
-  for (const LocalIndex place : places) expected.push_back(keys[place]);
+  for (const LocalIndex index : indices) expected.push_back(keys[index]);
   INFO(num << " keys of " << bits << " bits");
   CHECK(to_host(exec, sorted_keys) == expected);
-  CHECK(to_host(exec, sorted_places) == places);
+  CHECK(to_host(exec, sorted_indices) == indices);
 }
 
 void check_sorts(const Exec& exec, Index num, int bits) {
@@ -61,13 +61,13 @@ void check_sorts(const Exec& exec, Index num, int bits) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("for_each visits every place once", "[parity][small]", ON_EVERY_EXEC) {
+TEMPLATE_TEST_CASE("for_each visits every index once", "[parity][small]", ON_EVERY_EXEC) {
   const auto exec = TestType::exec();
   if (!exec) return;
   for (const Index num : sizes) {
     std::vector<Index> expected = random_values(num, 1);
     Buffer<Index> values = upload(*exec, expected);
-    on(*exec, [&](const auto& e) { add_rank_layout(e, values.span()); });
+    on(*exec, [&](const auto& e) { add_indices(e, values.span()); });
     for (Index i = 0; i < num; ++i) expected[static_cast<std::size_t>(i)] += i + 1;
     INFO(num);
     CHECK(to_host(*exec, values) == expected);
@@ -125,15 +125,15 @@ TEMPLATE_TEST_CASE("select, and loops that leave their results there", "[parity]
           })) == negative);
 
     Buffer<Index> scan_room = upload(*exec, values);
-    Buffer<LocalIndex> places(*exec, num, "test");
-    Buffer<Index> num_places(*exec, 1, "test");
+    Buffer<LocalIndex> indices(*exec, num, "test");
+    Buffer<Index> num_negative(*exec, 1, "test");
     Buffer<Digest> digests(*exec, 1, "test");
-    const Queued queued{scan_room.span(), places.data(), num_places.data(), digests.data()};
+    const Queued queued{scan_room.span(), indices.data(), num_negative.data(), digests.data()};
     on(*exec, [&](const auto& e) { queue_loops(e, uploaded.span(), queued); });
     CHECK(to_host(*exec, scan_room) == scanned);
-    CHECK(to_host(*exec, num_places).front() == static_cast<Index>(negative.size()));
-    places.shrink(static_cast<Index>(negative.size()));
-    CHECK(to_host(*exec, places) == negative);
+    CHECK(to_host(*exec, num_negative).front() == static_cast<Index>(negative.size()));
+    indices.shrink(static_cast<Index>(negative.size()));
+    CHECK(to_host(*exec, indices) == negative);
     CHECK(to_host(*exec, digests).front() ==
           on(*exec, [&](const auto& e) { return digest(e, uploaded.span()); }));
   }

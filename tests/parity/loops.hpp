@@ -18,7 +18,7 @@ struct Digest {
 
 /// to[i] += i + 1, by for_each.
 template <class E>
-void add_rank_layout(const E& exec, Span<Index> to);
+void add_indices(const E& exec, Span<Index> to);
 
 /// By exclusive_scan: returns the total.
 template <class E>
@@ -28,14 +28,14 @@ Index scan(const E& exec, Span<Index> values);
 template <class E>
 Digest digest(const E& exec, Span<const Index> values);
 
-/// The places of negative values, by select.
+/// The indices of negative values, by select.
 template <class E>
 Buffer<LocalIndex> find_negative(const E& exec, Span<const Index> values);
 
 /// What the loops leave in memory of the Exec.
 struct Queued {
   Span<Index> scanned;   ///< in: the values
-  LocalIndex* negative;  ///< places
+  LocalIndex* negative;  ///< indices
   Index* num_negative;
   Digest* digest;
 };

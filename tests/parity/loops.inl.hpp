@@ -6,7 +6,7 @@
 
 namespace zhalo::testing {
 
-struct AddPlace {
+struct AddIndex {
   Span<Index> to;
 
   ZHALO_HD void operator()(Index i) const { to[i] += i + 1; }
@@ -26,8 +26,8 @@ struct CombineDigests {
 };
 
 template <class E>
-void add_rank_layout(const E& exec, Span<Index> to) {
-  kernels::for_each(exec, to.size(), AddPlace{to});
+void add_indices(const E& exec, Span<Index> to) {
+  kernels::for_each(exec, to.size(), AddIndex{to});
 }
 
 template <class E>
@@ -66,7 +66,7 @@ void queue_loops(const E& exec, Span<const Index> values, const Queued& results)
   kernels::queue_scan(exec, results.scanned);
 }
 
-template void add_rank_layout(const ZHALO_EXEC&, Span<Index>);
+template void add_indices(const ZHALO_EXEC&, Span<Index>);
 template Index scan(const ZHALO_EXEC&, Span<Index>);
 template Digest digest(const ZHALO_EXEC&, Span<const Index>);
 template Buffer<LocalIndex> find_negative(const ZHALO_EXEC&, Span<const Index>);

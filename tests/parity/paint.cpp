@@ -49,8 +49,8 @@ Index size_of(const MeshCells& cells) {
   return cells.axis[0].stride * (cells.axis[0].num_own + cells.order);
 }
 
-/// How many particles there are, how many of them follow each other in one place, and how they lie
-/// in memory.
+/// How many particles there are, how many of them follow each other at one position, and how they
+/// lie in memory.
 struct Crowd {
   enum class Layout { rows, columns, wide_rows };
   Index num = 3000;
@@ -65,7 +65,7 @@ struct Crowd {
 };
 
 /// Positions in [-1, 1], some at its edges, and in a periodic box some outside. Only those whose
-/// clouds begin in the cells' own planes along x.
+/// windows begin in the cells' own planes along x.
 template <class Real>
 Columns<Real> some_particles(const MeshCells& cells, const Crowd& crowd, Random& random) {
   Columns<Real> columns;

@@ -57,8 +57,8 @@ void check_keys(const Exec& exec, int dimensions, int bits) {
   on(exec,
      [&](const auto& e) { kernels::make_keys(e, input.view(), frame, keys.span(), order.span()); });
   CHECK(to_host(exec, keys) == expected);
-  const std::vector<LocalIndex> places = to_host(exec, order);
-  for (std::size_t i = 0; i < places.size(); i += 97) CHECK(places[i] == i);
+  const std::vector<LocalIndex> indices = to_host(exec, order);
+  for (std::size_t i = 0; i < indices.size(); i += 97) CHECK(indices[i] == i);
 }
 
 template <class Real>

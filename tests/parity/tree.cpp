@@ -42,7 +42,7 @@ class CellList {
   std::vector<LocalIndex> starts_;
 };
 
-/// Half of the keys share a few places.
+/// Half of the keys share a few values.
 std::vector<std::uint64_t> sorted_keys(Index num, int bits) {
   Random random(static_cast<std::uint64_t>(num + bits));
   std::vector<std::uint64_t> keys;
@@ -151,7 +151,7 @@ void check_leaves(const TreeOnHost<Real>& tree, Index leaf_size) {
 
 /// Each node's box is that of its children, and the top level is one node's worth.
 template <class Real>
-void check_planes(const TreeOnHost<Real>& tree) {
+void check_levels(const TreeOnHost<Real>& tree) {
   const kernels::TreeView<Real>& view = tree.view;
   CHECK(view.level_size[view.num_levels - 1] <= view.fanout);
   bool tight = true;
@@ -193,7 +193,7 @@ void check_tree(const Exec& exec, Index num, int dimensions, int leaf_size) {
   const Tree<Real> tree(context, sorted, {leaf_size, false});
   const TreeOnHost<Real> on_host(exec, tree.view());
   check_leaves(on_host, leaf_size);
-  check_planes(on_host);
+  check_levels(on_host);
 }
 
 }  // namespace

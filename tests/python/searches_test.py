@@ -33,7 +33,7 @@ def in_records(rows):
 
 
 def unaligned(rows):
-    """The same rows, one byte behind the place of a number."""
+    """The same rows, one byte behind where numbers are aligned."""
     shifted = np.zeros(rows.nbytes + 1, np.uint8)[1:].view(rows.dtype).reshape(rows.shape)
     shifted[:] = rows
     assert not shifted.flags.aligned
@@ -52,7 +52,7 @@ class Groups(unittest.TestCase):
             "list": lambda rows: rows.tolist(),
             "packed records": in_records,
             "unaligned": unaligned,
-            "mapped to one place": lambda rows: np.broadcast_to(rows[0], rows.shape),
+            "mapped to one row": lambda rows: np.broadcast_to(rows[0], rows.shape),
         }
         for dtype in (np.float32, np.float64):
             for name, shape in shapes.items():

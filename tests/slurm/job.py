@@ -70,8 +70,8 @@ class Job:
         for entry in Path("/proc").glob("[0-9]*"):
             program, variables = process_of(entry)
             if Path(program).name == "fof" and variables.get("SLURM_JOB_ID") == self.number:
-                place = int(entry.name), variables["SLURMD_NODENAME"]
-                self.ranks[int(variables["SLURM_PROCID"])] = place
+                location = int(entry.name), variables["SLURMD_NODENAME"]
+                self.ranks[int(variables["SLURM_PROCID"])] = location
         return len(self.ranks) == RANKS
 
     def phases(self):

@@ -82,13 +82,13 @@ def connect(process, name):
     run("ip", "link", "set", name, "master", BRIDGE, "up")
 
 
-def place_beside(*folders):
+def mount_point_beside(*folders):
     """A folder that every Debian has, in which none of these is: what is mounted there hides
     none."""
-    for place in map(Path, ("/srv", "/mnt", "/media")):
-        if not any(folder.is_relative_to(place) for folder in folders):
-            return place
-    raise RuntimeError(f"no place for a shared folder beside {folders}")
+    for mount_point in map(Path, ("/srv", "/mnt", "/media")):
+        if not any(folder.is_relative_to(mount_point) for folder in folders):
+            return mount_point
+    raise RuntimeError(f"no mount point for a shared folder beside {folders}")
 
 
 def prepare(names, shown):
@@ -96,13 +96,13 @@ def prepare(names, shown):
     memory, that also shows other folders: shown[name] as `name`."""
     start_network()
     socket.sethostname(names[0])
-    place = place_beside(*shown.values(), Path(sys.prefix))
-    mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", place)
+    shared = mount_point_beside(*shown.values(), Path(sys.prefix))
+    mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", shared)
     for name, folder in shown.items():
-        (place / name).mkdir()
-        mount("--bind", folder, place / name)
+        (shared / name).mkdir()
+        mount("--bind", folder, shared / name)
     lines = [f"{address(number)} {name}\n" for number, name in enumerate(names)]
-    (place / "hosts").write_text("127.0.0.1 localhost\n" + "".join(lines))
-    mount("--bind", place / "hosts", "/etc/hosts")
+    (shared / "hosts").write_text("127.0.0.1 localhost\n" + "".join(lines))
+    mount("--bind", shared / "hosts", "/etc/hosts")
     mount("-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
-    return place
+    return shared

@@ -12,7 +12,7 @@ import re
 from cluster import wait_until
 from slurm_case import (
     BLOCK,
-    MOST_TRIALS,
+    MAX_TRIALS,
     PAGE,
     SECONDS,
     SlurmCase,
@@ -47,7 +47,7 @@ class Page(SlurmCase):
 
     def submit(self, script):
         """All that the job wrote to its output."""
-        for _ in range(MOST_TRIALS):
+        for _ in range(MAX_TRIALS):
             state, output = self.run_job(script)
             if not crashed_in_mpi(output, output):
                 break

@@ -23,7 +23,7 @@ from page_case import BLOCK, PROGRAM, ROOT, main  # noqa: E402
 
 __all__ = [
     "BLOCK",
-    "MOST_TRIALS",
+    "MAX_TRIALS",
     "NODES",
     "PAGE",
     "RANKS",
@@ -37,7 +37,7 @@ __all__ = [
 
 SECONDS = 60  # until a run counts as hanging
 NODES, RANKS = 3, 6
-MOST_TRIALS = 8
+MAX_TRIALS = 8
 FIRST_WORDS = re.compile(r"^ +\d+\.\d s  open$", re.MULTILINE)  # zhalo's, after MPI_Init
 PAGE = (ROOT / "docs/slurm.md").read_text()
 SNAPSHOT = "gadget4-dm64/snapshot_001.hdf5"
@@ -47,12 +47,12 @@ def start_cluster(num_nodes=NODES, cpus=RANKS // NODES, **how):
     """For all tests of a script: goes on in a machine of its own, in which there is a Cluster."""
     own_machine.enter(COMMANDS)
     names = ["head", *(f"n{number + 1}" for number in range(num_nodes))]
-    place = own_machine.prepare(names, {"programs": PROGRAM.parent, "data": ROOT / "data"})
-    os.environ["PATH"] = f"{place / 'programs'}:{os.environ['PATH']}"
-    (place / "cluster").mkdir()
-    SlurmCase.place = place
-    SlurmCase.snapshot = place / "data" / SNAPSHOT
-    SlurmCase.cluster = Cluster(place / "cluster", num_nodes, cpus, **how)
+    shared = own_machine.prepare(names, {"programs": PROGRAM.parent, "data": ROOT / "data"})
+    os.environ["PATH"] = f"{shared / 'programs'}:{os.environ['PATH']}"
+    (shared / "cluster").mkdir()
+    SlurmCase.shared = shared
+    SlurmCase.snapshot = shared / "data" / SNAPSHOT
+    SlurmCase.cluster = Cluster(shared / "cluster", num_nodes, cpus, **how)
     unittest.addModuleCleanup(SlurmCase.cluster.stop)
     SlurmCase.cluster.start()
 
@@ -74,10 +74,10 @@ def contents(folder):
 class SlurmCase(unittest.TestCase):
     """Each test has an empty folder that all nodes see."""
 
-    place = snapshot = cluster = None
+    shared = snapshot = cluster = None
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory(dir=self.place)
+        holder = tempfile.TemporaryDirectory(dir=self.shared)
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
 
@@ -100,7 +100,7 @@ class SlurmCase(unittest.TestCase):
 
     def succeed_on_ranks(self, *command):
         """Output of a run on six ranks of three nodes that must succeed. It must not be quiet."""
-        for _ in range(MOST_TRIALS):
+        for _ in range(MAX_TRIALS):
             status, output, errors = self.run_command(*self.on_ranks(*command))
             if not crashed_in_mpi(output, errors):
                 break

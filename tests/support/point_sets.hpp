@@ -10,7 +10,7 @@
 
 namespace zhalo::testing {
 
-enum class Shape { uniform, blobs, lattice, few_places, edges, lines };
+enum class Shape { uniform, blobs, lattice, few_positions, edges, lines };
 
 /// Where the particles of a box without a length on some axis lie.
 inline Vec3d extent_of(const Box& box, double fallback) {
@@ -22,14 +22,14 @@ inline Vec3d extent_of(const Box& box, double fallback) {
 
 /// One coordinate after the other in [0, extent] as the shape wants; `step` is the spacing of
 /// lattices and lines.
-class Placer {
+class PositionSampler {
  public:
-  Placer(Random& random, Shape shape, const Vec3d& extent, double step)
+  PositionSampler(Random& random, Shape shape, const Vec3d& extent, double step)
       : random_(random), shape_(shape), extent_(extent), step_(step) {
     for (Vec3d& centre : centres_) centre = anywhere();
   }
 
-  Vec3d place() {
+  Vec3d position() {
     const Vec3d centre =
         centres_[static_cast<std::size_t>(random_.below(static_cast<Index>(centres_.size())))];
     Vec3d x = anywhere();
@@ -42,7 +42,7 @@ class Placer {
       case Shape::lattice:
         for (int axis = 0; axis < 3; ++axis) x[axis] = std::floor(x[axis] / step_) * step_;
         break;
-      case Shape::few_places: x = centre; break;
+      case Shape::few_positions: x = centre; break;
       case Shape::edges:
         for (int axis = 0; axis < 3; ++axis) x[axis] = near_edge(axis, x[axis]);
         break;
@@ -89,10 +89,10 @@ void fill(PointSet<Real>& points, Random& random, Shape shape, Index num) {
   const double shortest = *std::min_element(extent.at, extent.at + box.dimensions);
   const double step =
       random.pick({points.linking_length, points.linking_length, shortest / 4, shortest / 7});
-  Placer placer(random, shape, extent, step);
+  PositionSampler sampler(random, shape, extent, step);
   const bool with_wrapped = random.one_in(4);
   for (Index i = 0; i < num; ++i) {
-    const Vec3d x = placer.place();
+    const Vec3d x = sampler.position();
     for (int axis = 0; axis < box.dimensions; ++axis) {
       double at = box.lo[axis] + x[axis];
       if (box.periodic[axis] && with_wrapped && random.one_in(3))
@@ -128,8 +128,8 @@ PointSet<Real> random_frame(Random& random) {
 template <class Real>
 PointSet<Real> random_points(Random& random) {
   PointSet<Real> points = random_frame<Real>(random);
-  const Shape shape = random.pick({Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_places,
-                                   Shape::edges, Shape::lines});
+  const Shape shape = random.pick({Shape::uniform, Shape::blobs, Shape::lattice,
+                                   Shape::few_positions, Shape::edges, Shape::lines});
   const Index num = random.below(random.pick({Index{4}, Index{40}, Index{301}}));
   fill(points, random, shape, num);
   return points;

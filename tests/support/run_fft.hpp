@@ -18,7 +18,7 @@ namespace zhalo::testing {
 template <class T>
 inline constexpr bool is_real = std::is_floating_point_v<T>;
 
-/// A value at a place of field number `field` of a batch: a cell or a mode.
+/// A value at an index of field number `field` of a batch: a cell or a mode.
 using ValueAt = std::function<std::complex<double>(Index field, const GridIndex& at)>;
 
 /// Of the relative error in the L2 norm.
@@ -45,7 +45,7 @@ struct Placement {
   Index batch = 1;
 
   Index size() const { return field_size * batch; }
-  /// visit(field, place on the grid, element)
+  /// visit(field, index on the grid, element)
   template <class Visit>
   void for_each(const Visit& visit) const {
     const IndexBox& index_box = layout.index_box;
@@ -59,13 +59,13 @@ struct Placement {
   }
 };
 
-/// The values in their places, NaN in the gaps.
+/// The values as they lie, NaN in the gaps.
 template <class Element>
-std::vector<Element> arranged(const Placement& place, const ValueAt& value_at) {
+std::vector<Element> arranged(const Placement& placement, const ValueAt& value_at) {
   using Real = typename Fft<Element>::Real;
-  std::vector<Element> values(static_cast<std::size_t>(place.size()),
+  std::vector<Element> values(static_cast<std::size_t>(placement.size()),
                               Element(std::numeric_limits<Real>::quiet_NaN()));
-  place.for_each([&](Index field, const GridIndex& at, std::size_t element) {
+  placement.for_each([&](Index field, const GridIndex& at, std::size_t element) {
     const std::complex<double> value = value_at(field, at);
     if constexpr (is_real<Element>)
       values[element] = static_cast<Real>(value.real());
@@ -79,10 +79,10 @@ std::vector<Element> arranged(const Placement& place, const ValueAt& value_at) {
 /// where all that is wanted is 0.
 template <class Element>
 double relative_error(const Communicator& comm, const std::vector<Element>& found,
-                      const Placement& place, const ValueAt& wanted) {
+                      const Placement& placement, const ValueAt& wanted) {
   double difference = 0;
   double norm = 0;
-  place.for_each([&](Index field, const GridIndex& at, std::size_t element) {
+  placement.for_each([&](Index field, const GridIndex& at, std::size_t element) {
     const std::complex<double> value = wanted(field, at);
     difference += std::norm(std::complex<double>(found.at(element)) - value);
     norm += std::norm(value);
@@ -98,7 +98,7 @@ bool equal_bytes(const std::vector<Element>& a, const std::vector<Element>& b) {
          (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Element)) == 0);
 }
 
-/// A plan, and its transforms of values that are given as functions of the place. Each checks that
+/// A plan, and its transforms of values that are given as functions of the index. Each checks that
 /// nothing else is written than what may be.
 template <class T>
 class FftRun {

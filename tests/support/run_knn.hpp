@@ -71,8 +71,8 @@ std::string difference(const NeighbourTable<Real>& found, const NeighbourTable<R
       const FoundNeighbour<Real>& a = found[row][i];
       const FoundNeighbour<Real>& b = wanted[row][i];
       if (!(a == b))
-        return fmt::format("row {}, place {}: {} at {}, not {} at {}", row, i, a.index, a.distance,
-                           b.index, b.distance);
+        return fmt::format("row {}, neighbour {}: {} at {}, not {} at {}", row, i, a.index,
+                           a.distance, b.index, b.distance);
     }
   }
   return {};

@@ -80,7 +80,7 @@ int zhalo_catalogue_get_counts(const zhalo_catalogue* catalogue, zhalo_catalogue
 int zhalo_catalogue_get_lengths(const zhalo_catalogue* catalogue, int64_t* lengths, int64_t room);
 /// The smallest global index of species 0 in the group.
 int zhalo_catalogue_get_labels(const zhalo_catalogue* catalogue, int64_t* labels, int64_t room);
-/// The place of the group's first member in the order of all members of all ranks.
+/// The index of the group's first member in the order of all members of all ranks.
 int zhalo_catalogue_get_offsets(const zhalo_catalogue* catalogue, int64_t* offsets, int64_t room);
 /// The number of members of each type: num_types numbers a row.
 int zhalo_catalogue_get_lengths_by_type(const zhalo_catalogue* catalogue, int64_t* lengths,

@@ -35,7 +35,7 @@ enum {
 typedef struct zhalo_neighbour_options {
   int k;  ///< neighbours per query, 1 to 4096; 0: 8
   /// 0: each particle is a neighbour of its own, at distance 0. It comes first, unless particles
-  /// with smaller indices lie at the same place.
+  /// with smaller indices lie at the same position.
   int exclude_self;
   /// Only neighbours at distances up to this one; 0: any distance.
   double max_radius;

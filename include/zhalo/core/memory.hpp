@@ -129,7 +129,7 @@ class MemoryPool {
   char* take_locked(std::size_t bytes, AnyPart any = AnyPart::no);
   char* grow_locked(std::size_t bytes);
   bool add_chunk_locked(std::size_t bytes);
-  std::pair<std::size_t, char*> place_locked(Parts::const_iterator part) const;
+  std::pair<std::size_t, char*> entry_locked(Parts::const_iterator part) const;
   void join_locked(Parts::iterator left, Parts::iterator right);
   void release_locked(std::size_t bytes_to_hold) noexcept;
   std::string shortage_locked(std::size_t bytes, std::string_view purpose) const;

@@ -33,6 +33,8 @@ struct Cosmology {
   std::optional<double> omega_baryon;
   std::optional<double> omega_cdm;
   std::optional<double> hubble_ratio;  ///< H(a) / H0, where the file has both (SWIFT)
+  /// H0 in the file's own units, with its own powers of h, where it states it (GADGET-4, AREPO).
+  std::optional<double> hubble_rate;
   /// At redshift zero, in the file's own units of mass and length and with the file's own powers of
   /// h. A comoving mean density is Omega times this.
   std::optional<double> critical_density;

@@ -75,8 +75,9 @@ PowerSpectrum cross_power_spectrum(const Context& context, const Modes<T>& a, co
 
 /// Power of particles at random positions: volume times the sum of squared weights / square of
 /// their sum. A power spectrum contains it as it is if the mesh is not interlaced and compensated
-/// by Compensation::shot_noise, or interlaced (not NGP) and compensated by Compensation::window.
-/// Otherwise it contains it times a function of k.
+/// by Compensation::shot_noise. It contains it to 1%, up to the Nyquist frequency, if the mesh is
+/// interlaced (not NGP) and compensated by Compensation::window. Otherwise it contains it times a
+/// function of k.
 double shot_noise(const PaintReport& report, const Grid& grid);
 
 }  // namespace zhalo

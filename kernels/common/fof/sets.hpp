@@ -54,7 +54,7 @@ struct Reach {
     return gap2(a, b, search.period) <= search.reach2;
   }
 
-  /// Box of a node of the tree, by its place among all nodes' boxes.
+  /// Box of a node of the tree, by its index among all nodes' boxes.
   ZHALO_HD CoarseBox box_of(Index node) const {
     CoarseBox box;
     for (int axis = 0; axis < 3; ++axis) {
@@ -101,10 +101,9 @@ struct GhostsOfNode : Reach<Real> {
 
   ZHALO_HD void operator()(Index node) const {
     const TreeView<Real>& tree = this->search.tree;
-    const Index place = tree.level_first[level] + node;
+    const Index at = tree.level_first[level] + node;
     // Most nodes are far from most boxes: their leaves are held against the others only.
-    const std::uint64_t near =
-        this->is_near_hull(place) ? this->near_boxes(place, ~std::uint64_t{0}) : 0;
+    const std::uint64_t near = this->is_near_hull(at) ? this->near_boxes(at, ~std::uint64_t{0}) : 0;
     const Index leaves = level == 0 ? 1 : tree.fanout;
     Index found = 0;
     for (Index leaf = node * leaves;
@@ -239,7 +238,7 @@ void sort_edges(const E& exec, Span<const GhostEdge> edges, const GhostsView& gh
   const SortPairs pairs{keys.span().subspan(0, num), order, keys.span().subspan(num, num),
                         spare.span()};
   for (const bool is_remote : {false, true}) {
-    const Index num_values = is_remote ? ghosts.num_places : Index{ghosts.first_in_sets};
+    const Index num_values = is_remote ? ghosts.num_total : Index{ghosts.first_in_sets};
     for_each(exec, num, KeyOfEdge{edges, order, is_remote, pairs.keys});
     sort_pairs(exec, pairs, highest_bit(static_cast<std::uint64_t>(num_values)) + 1);
   }

@@ -96,7 +96,7 @@ struct LinkWalk : LinkLeafPair<Lanes> {
       // The top level is one node's worth of children: it is expanded as if a node 0 lay above.
       this->push(lanes, walk, fof.tree.num_levels, 0);
     }
-    // One place links, so that the text of linking is compiled in once.
+    // One call links, so that the text of linking is compiled in once.
     while (true) {
       if (walk.height == 0 || walk.num_nodes + fof.tree.fanout > Scratch::max_nodes) {
         link(metric, walk);
@@ -262,7 +262,7 @@ struct LinkBetween : LinkWalk<Lanes, LinkScratch<Lanes>> {
     }
   }
 
-  /// A leaf that walks, by its place in scratch memory, and those that it meets.
+  /// A leaf that walks, by its index in scratch memory, and those that it meets.
   struct Meeting {
     int at;
     const LeafRange& others;

@@ -38,7 +38,7 @@ struct BestList {
     if (is_short()) copy(lanes, kept, row_in_results(row, 0));
   }
 
-  /// Stages places, of which there are `staged` already.
+  /// Stages what was found behind the `staged` ones.
   ZHALO_HD static void add(const Lanes& lanes, const FoundLanes<Lanes>& found, int& staged,
                            Scratch& s) {
     lanes.compress(found.lane_bits, found.r2, s.staged2 + staged);
@@ -93,42 +93,42 @@ struct BestList {
     Lane minus_sum = lanes.broadcast(0);
     for (int first = 0; first < staged; first += together * Lanes::size)
       count_not_above(lanes, first, staged, minus_sum, s);
-    // Each pair of equal distances adds 1 to the sum of all places.
+    // Each pair of equal distances adds 1 to the sum of all ranks.
     const int num_pairs = staged * (staged - 1) / 2;
     const bool has_equals = sum_of(lanes, minus_sum, s) != -static_cast<Real>(num_pairs);
     if (has_equals)
-      lanes.for_few(staged, [&](Index i) { s.window[i] = stable_place(i, staged, s); });
+      lanes.for_few(staged, [&](Index i) { s.window[i] = stable_rank(i, staged, s); });
     put_in_order(lanes, staged, s);
     if (has_equals) lanes.one([&] { order_equals(staged, s); });
   }
 
-  static constexpr int together = 4;  ///< vectors of elements whose places are counted
+  static constexpr int together = 4;  ///< vectors of elements whose ranks are counted
 
-  /// The place of each element if no other has its distance, of those from `first` on. Behind the
-  /// end it is of no meaning.
+  /// The rank of each element (how many are nearer) if no other has its distance, of those from
+  /// `first` on. Behind the end it is of no meaning.
   ZHALO_HD static void count_not_above(const Lanes& lanes, int first, int staged, Lane& minus_sum,
                                        Scratch& s) {
     const Lane none = lanes.broadcast(0);
     const Lane minus_one = lanes.broadcast(-1);
     Lane own[std::size_t{together}];
-    Lane place[std::size_t{together}];
+    Lane rank[std::size_t{together}];
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       own[u] = lanes.load(s.staged2 + first + u * Lanes::size);
-      place[u] = minus_one;
+      rank[u] = minus_one;
     }
     for (int j = 0; j < staged; ++j) {
       const Lane other = lanes.broadcast(s.staged2[j]);
       ZHALO_UNROLL
       for (int u = 0; u < together; ++u)
-        place[u] = place[u] - lanes.select(other <= own[u], minus_one, none);
+        rank[u] = rank[u] - lanes.select(other <= own[u], minus_one, none);
     }
     ZHALO_UNROLL
     for (int u = 0; u < together; ++u) {
       const int begin = first + u * Lanes::size;
-      lanes.store(place[u], s.window + begin);
+      lanes.store(rank[u], s.window + begin);
       const std::uint64_t is_staged = begin < staged ? first_bits(staged - begin) : 0;
-      minus_sum = minus_sum - lanes.select(is_staged, place[u], none);
+      minus_sum = minus_sum - lanes.select(is_staged, rank[u], none);
     }
   }
 
@@ -153,16 +153,16 @@ struct BestList {
   }
 
   /// In the order of squared distance, equal ones as they were staged.
-  ZHALO_HD static Real stable_place(Index i, int staged, const Scratch& s) {
+  ZHALO_HD static Real stable_rank(Index i, int staged, const Scratch& s) {
     const Real r2 = s.staged2[i];
-    int place = 0;
+    int rank = 0;
     for (int j = 0; j < staged; ++j)
-      if (s.staged2[j] < r2 || (s.staged2[j] == r2 && j < i)) ++place;
-    return static_cast<Real>(place);
+      if (s.staged2[j] < r2 || (s.staged2[j] == r2 && j < i)) ++rank;
+    return static_cast<Real>(rank);
   }
 
-  /// Orders equal distances by global index, by insertion: particles of one place were staged in
-  /// that order already.
+  /// Orders equal distances by global index, by insertion: particles at one position were staged
+  /// in that order already.
   ZHALO_HD void order_equals(int num, Scratch& s) const {
     for (int i = 1; i < num; ++i) {
       const LocalIndex index = s.sorted[i];
@@ -195,8 +195,8 @@ struct BestList {
     return low;
   }
 
-  /// Into the other half of the scratch memory: the place of each element is its number among its
-  /// own and the number of others before it.
+  /// Into the other half of the scratch memory: the index of each element is its rank among its
+  /// own plus the number of others before it.
   ZHALO_HD void merge_short(const Lanes& lanes, Row& row, Index num_new, Scratch& s) const {
     const int half = row.distance2 == s.row2[0] ? 1 : 0;
     const Row merged{s.row2[half], s.row[half], row.num};

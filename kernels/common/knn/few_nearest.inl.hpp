@@ -324,7 +324,7 @@ struct FindFewNearest : FewRows<Lanes, max_k, FindFewNearest<Lanes, max_k>> {
   }
 
   /// A lane that lost a neighbour as far as its last one wants nearer ones only from now on: thus
-  /// many particles in one place cost no more than others.
+  /// many particles at one position cost no more than others.
   ZHALO_HD void keep_from_ties(const Lanes& lanes, SearchedQueries& queries) const {
     const Best& best = queries.best;
     const Lane last2 = best.distance2[max_k - 1];

@@ -23,7 +23,7 @@ struct BestOfLanes {
     }
   }
 
-  /// Puts r2 into its place; of equal ones behind the others. Infinity changes nothing.
+  /// Inserts r2 in order; of equal ones behind the others. Infinity changes nothing.
   ZHALO_HD void insert(const Lanes& lanes, Lane r2, Lane at) {
     lost2 = Lanes::min(lost2, Lanes::max(r2, distance2[max_k - 1]));
     insert_from<max_k>(lanes, r2, at);

@@ -151,7 +151,7 @@ struct FindNearest : BoundedWalk<Lanes, BestRows<typename Lanes::real>, FindNear
         ParticleRun run = this->run_of(s.leaf[l + lowest_bit(near)]);
         if (query.staged + static_cast<int>(run.end - run.begin) > Scratch::max_staged) {
           flush(lanes, best, row, query, s);
-          // The bound is closer now: of a million particles in one place only the first leaves
+          // The bound is closer now: of a million particles at one position only the first leaves
           // remain.
           near &= this->leaves_of_use(lanes, metric, walk, l, query);
           if (near == 0) break;
@@ -296,7 +296,7 @@ struct FindNearest : BoundedWalk<Lanes, BestRows<typename Lanes::real>, FindNear
     Real low = 0;
     int count = d.window.size;
     for (int step = 0; count > enough && high / 2 > 0 && low == 0; ++step) {
-      // As many in one place: halving would go on to the smallest numbers.
+      // As many at one position: halving would go on to the smallest numbers.
       if (step == 8 && count_within(lanes, d, 0) >= needed) return 0;
       const Real half = high / 2;
       const int inside = count_within(lanes, d, half);

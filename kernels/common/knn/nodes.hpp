@@ -210,7 +210,7 @@ struct MarkLeaves {
   }
 };
 
-/// Counts the particles of marked leaves or, after a scan, writes their places.
+/// Counts the particles of marked leaves or, after a scan, writes their indices.
 template <class Real>
 struct ListMarked {
   TreeView<Real> tree;

@@ -249,8 +249,8 @@ struct CutQueries {
   }
 
  private:
-  /// The last place before which there are not too many; then, if that is none, the leaf that has
-  /// some.
+  /// The last leaf before which there are not too many queries; then, if that is none, the leaf
+  /// that has some.
   ZHALO_HD Index end_of_chunk(Index leaf) const {
     const Index before = queries.particles_before(leaf);
     const Index fits = first_index_where(queries.level_size[0] - leaf, [&](Index i) {

@@ -43,7 +43,7 @@ struct NeighbourScratch : StageScratch<RealType> {
   static constexpr int max_short_row = 128;
   static constexpr std::size_t room_for_window = max_window + WalkScratch<Real>::slack;
 
-  Real window[room_for_window];  ///< distances, before the walk; places in their order, later
+  Real window[room_for_window];  ///< distances, before the walk; ranks in their order, later
   Real sorted2[max_staged];
   LocalIndex sorted[max_staged];
   // The row of one query, and room to merge it into.
@@ -205,7 +205,7 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   ZHALO_HD void run(const Lanes& lanes, const Metric& metric, Walk& walk) const {
     // The top level is one node's worth of children: it is expanded as if a node 0 lay above.
     this->push(lanes, walk, search.tree.num_levels, 0);
-    // One place visits, so that the text of visiting is compiled in once.
+    // One call visits, so that the text of visiting is compiled in once.
     while (true) {
       if (walk.height == 0 || walk.num_leaves + search.tree.fanout > Scratch::max_leaves) {
         lanes.sync();
@@ -220,8 +220,8 @@ struct NeighbourWalk : TreeLanes<Lanes> {
     }
   }
 
-  /// Puts the children within reach onto the stack, the first on top: equal places are found in the
-  /// order of their indices. Leaves go into the list.
+  /// Puts the children within reach onto the stack, the first on top: equal positions are found in
+  /// the order of their indices. Leaves go into the list.
   template <class Metric>
   ZHALO_HD void expand(const Lanes& lanes, const Metric& metric, const Siblings& siblings,
                        Walk& walk) const {
@@ -256,7 +256,7 @@ struct NeighbourWalk : TreeLanes<Lanes> {
   }
 
   /// Of nodes that are just as far as the reach, those whose indices all come too late are of no
-  /// use. Thus many equal distances, of equal places above all, cost no more than others.
+  /// use. Thus many equal distances, of equal positions above all, cost no more than others.
   ZHALO_HD std::uint64_t without_later(const Lanes& lanes, std::uint64_t near, Lane r2, Index first,
                                        const Walk& walk) const {
     if (near == 0 || walk.reach_index == any_index) return near;

@@ -29,7 +29,7 @@ struct WordRun {
   bool is_dense() const { return from_stride == 1 && to_stride == 1; }
 };
 
-/// Where a word of a move is: loop counters and both places.
+/// Where a word of a move is: loop counters and both offsets.
 struct WordPosition {
   Index at[BoxMove::num_axes];
   Index from;

@@ -1,4 +1,4 @@
-/// Which cells a particle's cloud covers, and which part of its weight each gets: B-splines of
+/// Which cells a particle's window covers, and which part of its weight each gets: B-splines of
 /// order 1 to 4 (zhalo/mesh/field.hpp).
 #pragma once
 
@@ -21,8 +21,8 @@ ZHALO_HD inline double whole(double x) {
   return (x + magic) - magic;
 }
 
-/// Place of a position on an axis: the first cell that its cloud covers, and how far it is behind
-/// the place from which weights count.
+/// A position on an axis: the first cell that its window covers, and how far it is behind the point
+/// from which weights count.
 struct AxisPosition {
   Index first = 0;
   double behind = 0;
@@ -33,7 +33,7 @@ ZHALO_HD AxisPosition position_on(const MeshAxis& axis, double x) {
   double at = (x - axis.lo) * axis.cells_per_length - axis.offset;
   const auto num = static_cast<double>(axis.num);
   // What lies many boxes away must not overflow an integer; the remainder is exact. So far out that
-  // even the difference overflows, no digit of the place in the box is left.
+  // even the difference overflows, no digit of the position in the box is left.
   if (axis.periodic && !(at > -num && at < 2 * num))
     at = fmod(x - axis.lo, axis.length) * axis.cells_per_length - axis.offset;
   if (!(at - at == 0)) at = 0;
@@ -57,7 +57,7 @@ ZHALO_HD Index first_cell(const MeshAxis& axis, double x) {
   return owned_cell(axis, position_on<order>(axis, x).first);
 }
 
-/// A number for each cell of a cloud along an axis.
+/// A number for each cell of a window along an axis.
 template <int order>
 using Parts = double[static_cast<std::size_t>(order)];
 
@@ -124,7 +124,7 @@ ZHALO_HD void split(double fixed_weight, const Parts<order>& weight, Parts<order
   part[middle] = left;
 }
 
-/// Calls visit(i, j, k, part) for all cells of a cloud: parts of `units` as whole numbers.
+/// Calls visit(i, j, k, part) for all cells of a window: parts of `units` as whole numbers.
 template <int order, class Visit>
 ZHALO_HD void for_each_part(double fixed_weight, const AxisAssignment<order> (&assignment)[3],
                             const Visit& visit) {
@@ -156,7 +156,7 @@ void with_order(int order, const Call& call) {
   }
 }
 
-/// The clouds of a place along all axes.
+/// The cells and weights of a position along all axes.
 template <int order, class Real>
 struct MassAssignment {
   AxisAssignment<order> axis[3];
@@ -167,7 +167,7 @@ struct MassAssignment {
              assignment_on<order>(cells.axis[2], static_cast<double>(pos[2]))} {}
 };
 
-/// Places of the cells of a cloud, in elements along each axis.
+/// Offsets of the cells of a window, in elements along each axis.
 template <int order>
 struct AssignmentOffsets {
   Index at[3][static_cast<std::size_t>(order)];
@@ -208,7 +208,7 @@ struct ReadoutPoint {
   ReadoutCells<T> readout;
 
   ZHALO_HD void operator()(Index i) const {
-    // Places of cells are found where they are needed: kept for all axes, they would cost a device
+    // Offsets of cells are found where they are needed: kept for all axes, they would cost a device
     // more registers than there are.
     const MassAssignment<order, Real> assignment(readout.cells, points[i].pos(3));
     const MeshAxis(&axis)[3] = readout.cells.axis;

@@ -1,4 +1,4 @@
-/// Particles on grids: weights, deposits, owners, values at places, and cells that become others.
+/// Particles on grids: weights, deposits, owners, values at points, and cells that become others.
 #pragma once
 
 #include <limits>

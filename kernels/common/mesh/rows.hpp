@@ -22,7 +22,7 @@ struct AddCountedSums {
   }
 };
 
-/// An action's row(a, b) is what its elements have in common, called with (place, index along the
+/// An action's row(a, b) is what its elements have in common, called with (offset, index along the
 /// last axis).
 template <class Action>
 ZHALO_HD auto act_on_element(const GridRows& rows, const Action& action, Index i) {
@@ -51,8 +51,8 @@ struct SumElement {
   ZHALO_HD CountedSum operator()(Index i) const { return {act_on_element(rows, action, i), 1}; }
 };
 
-/// visit(act, place, first, end) for the rows' parts of elements [element, last): act is the row's
-/// action, its elements are place + first to place + end.
+/// visit(act, offset, first, end) for the rows' parts of elements [element, last): act is the row's
+/// action, its elements are offset + first to offset + end.
 template <class Action, class Visit>
 void for_each_row(const GridRows& rows, const Action& action, Index element, Index last,
                   const Visit& visit) {

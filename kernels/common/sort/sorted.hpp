@@ -9,7 +9,7 @@
 
 namespace zhalo::kernels {
 
-// Looking up places in sorted keys and in running sums of weights.
+// Looking up indices in sorted keys and in running sums of weights.
 
 struct WeighBelow {
   KeyWeights sorted;

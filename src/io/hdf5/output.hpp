@@ -91,8 +91,8 @@ class OutputFile {
   }
   void attribute(const std::string& object, const std::string& name, const std::string& text);
 
-  /// A dataset with the type and row shape of `like` and this many rows, whose place in the file is
-  /// fixed now: the file does not depend on who fills it, and in which order.
+  /// A dataset with the type and row shape of `like` and this many rows, whose offset in the file
+  /// is fixed now: the file does not depend on who fills it, and in which order.
   void make_dataset(const std::string& name, const DatasetView& like, Index rows);
   /// Writes rows [first, first + cells.rows).
   void write_rows(const std::string& name, Index first, const DatasetView& cells);

@@ -20,13 +20,13 @@ using Extent = std::array<hsize_t, H5S_MAX_RANK>;
 constexpr int max_levels = 8;  // of virtual datasets that show parts of virtual datasets
 
 /// Where a dataset is, and what is known.
-struct Place {
+struct Location {
   std::string path;
   int level;  ///< of virtual datasets that led there
   CompleteDatasets* complete;
 };
 
-std::string missing_of(hid_t dataset, const Place& place, Rows rows);
+std::string missing_of(hid_t dataset, const Location& location, Rows rows);
 
 /// "${ORIGIN}" at its beginning is the folder of the file at `path`, as HDF5 has it; empty if the
 /// variable is not set.
@@ -53,10 +53,10 @@ std::string file_of(hid_t dataset, const std::string& path) {
   return file.empty() ? path : file;
 }
 
-std::string missing_chunks(hid_t dataset, hid_t properties, const Place& place) {
+std::string missing_chunks(hid_t dataset, hid_t properties, const Location& location) {
   const std::string file = name_of(H5Fget_name, dataset), name = name_of(H5Iget_name, dataset);
-  const bool may_be_known = place.complete != nullptr && !file.empty() && !name.empty();
-  if (may_be_known && place.complete->has(file, name)) return {};
+  const bool may_be_known = location.complete != nullptr && !file.empty() && !name.empty();
+  if (may_be_known && location.complete->has(file, name)) return {};
   Extent chunk{}, extent{};
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const int rank = H5Pget_chunk(properties, H5S_MAX_RANK, chunk.data());
@@ -68,15 +68,16 @@ std::string missing_chunks(hid_t dataset, hid_t properties, const Place& place) 
   if (H5Dget_num_chunks(dataset, space.id(), &written) < 0) return "its chunks cannot be counted";
   if (written < needed)
     return fmt::format("{} of its {} chunks were never written", needed - written, needed);
-  if (may_be_known) place.complete->add(file, name);
+  if (may_be_known) location.complete->add(file, name);
   return {};
 }
 
-std::string missing_storage(hid_t dataset, hid_t properties, const Place& place) {
+std::string missing_storage(hid_t dataset, hid_t properties, const Location& location) {
   H5D_space_status_t status = H5D_SPACE_STATUS_ALLOCATED;
   if (H5Dget_space_status(dataset, &status) < 0) return "its storage cannot be examined";
   if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) return "it was never written";
-  return H5Pget_layout(properties) == H5D_CHUNKED ? missing_chunks(dataset, properties, place) : "";
+  return H5Pget_layout(properties) == H5D_CHUNKED ? missing_chunks(dataset, properties, location)
+                                                  : "";
 }
 
 std::string missing_external(hid_t dataset, hid_t properties, const std::string& path) {
@@ -204,16 +205,16 @@ bool fits(hid_t dataset, const Part& part) {
                     [](hsize_t last, hsize_t length) { return last < length; });
 }
 
-std::string missing_in_source(Part part, const Place& place) {
+std::string missing_in_source(Part part, const Location& location) {
   if (!unescape(part.file) || !unescape(part.dataset))
     return fmt::format(
         "its parts lie in files with names like '{}', which zhalo does not look into", part.file);
   const bool is_same = part.file == ".";
-  if (is_same) part.file = place.path;
+  if (is_same) part.file = location.path;
   const std::string named = part.file;
-  const Handle file = open_source(part.file, place.path);
+  const Handle file = open_source(part.file, location.path);
   if (!file.valid())
-    return fmt::format("a part of it lies in the file {}", name_and_fault(named, place.path));
+    return fmt::format("a part of it lies in the file {}", name_and_fault(named, location.path));
   const Handle source(H5Dopen2(file.id(), part.dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (!source.valid())
     return fmt::format("a part of it lies in the file '{}', which has no dataset '{}'", part.file,
@@ -223,7 +224,7 @@ std::string missing_in_source(Part part, const Place& place) {
         "a part of it lies in the file '{}', whose dataset '{}' does not have its size", part.file,
         part.dataset);
   const std::string missing =
-      missing_of(source.id(), {part.file, place.level + 1, place.complete}, {0, -1});
+      missing_of(source.id(), {part.file, location.level + 1, location.complete}, {0, -1});
   return missing.empty() ? ""
                          : fmt::format("a part of it lies in the file '{}' in '{}': {}", part.file,
                                        part.dataset, missing);
@@ -270,10 +271,10 @@ bool take_block(const Handle& selection, Block& block, std::size_t rank) {
   return volume == static_cast<hsize_t>(H5Sget_select_npoints(selection.id()));
 }
 
-std::string missing_virtual(hid_t dataset, hid_t properties, const Place& place, Rows rows) {
+std::string missing_virtual(hid_t dataset, hid_t properties, const Location& location, Rows rows) {
   std::size_t num_parts = 0;
   const Handle space(H5Dget_space(dataset), H5Sclose);
-  if (place.level == max_levels || H5Pget_virtual_count(properties, &num_parts) < 0)
+  if (location.level == max_levels || H5Pget_virtual_count(properties, &num_parts) < 0)
     return "its parts cannot be found";
   hssize_t shown = 0;
   const auto rank = static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.id()), 0));
@@ -286,7 +287,7 @@ std::string missing_virtual(hid_t dataset, hid_t properties, const Place& place,
     if (points > 0 && !take_block(part.shown, blocks.emplace_back(), rank))
       return "its parts are no blocks, and zhalo does not look into such";
     if (points == 0 || !is_among(part.shown, rows)) continue;
-    if (std::string missing = missing_in_source(std::move(part), place); !missing.empty())
+    if (std::string missing = missing_in_source(std::move(part), location); !missing.empty())
       return missing;
   }
   const hssize_t needed = H5Sget_simple_extent_npoints(space.id());
@@ -295,12 +296,12 @@ std::string missing_virtual(hid_t dataset, hid_t properties, const Place& place,
 }
 
 /// rows.count of -1: all.
-std::string missing_of(hid_t dataset, const Place& place, Rows rows) {
+std::string missing_of(hid_t dataset, const Location& location, Rows rows) {
   const Handle properties(H5Dget_create_plist(dataset), H5Pclose);
   const Handle space(H5Dget_space(dataset), H5Sclose);
   if (!properties.valid() || !space.valid()) return "its description cannot be read";
   if (rows.count == 0 || H5Sget_simple_extent_npoints(space.id()) == 0) return {};
-  const Place holder{file_of(dataset, place.path), place.level, place.complete};
+  const Location holder{file_of(dataset, location.path), location.level, location.complete};
   if (H5Pget_layout(properties.id()) == H5D_VIRTUAL)
     return missing_virtual(dataset, properties.id(), holder, rows);
   if (H5Pget_external_count(properties.id()) > 0)

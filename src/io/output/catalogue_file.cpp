@@ -154,7 +154,7 @@ void GroupTable::append_numbers(std::vector<FileColumn>& columns,
   append("GroupOffsetType", cells_of(Span<const Index>(offset_by_type_), num_columns_),
          "Members of this type in all groups before this one");
   append("GroupOffset", cells_of(Span<const Index>(catalogue_->offset)),
-         "Place of the first member's ID in /IDs/ID, counted over all files");
+         "Index of the first member's ID in /IDs/ID, counted over all files");
   append("GroupLabel", cells_of(Span<const Index>(catalogue_->label)),
          "Smallest index of a linked member in the order of the snapshot, over all linked types "
          "and files");

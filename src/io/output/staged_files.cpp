@@ -181,8 +181,7 @@ namespace {
 void rename_into_place(const std::string& from, const std::string& to) {
   std::error_code error;
   fs::rename(from, to, error);
-  if (error)
-    throw FileError(fmt::format("'{}' cannot be put in its place: {}", to, error.message()));
+  if (error) throw FileError(fmt::format("'{}' cannot be put in place: {}", to, error.message()));
 }
 
 bool is_file(const std::string& path) {
@@ -322,7 +321,7 @@ void StagedFiles::restore() noexcept {
   std::error_code error;
   for (const auto& file : kept_) {
     fs::rename(file.kept_as, file.path, error);
-    // A rename does nothing to two names of one file, as there are if the place was never taken.
+    // A rename does nothing to two names of one file, as there are if the path was never taken.
     if (!error) fs::remove(file.kept_as, error);
   }
   kept_.clear();

@@ -60,9 +60,9 @@ void pass(Archive& archive, std::vector<T>& values) {
 }
 
 void pass(Archive& archive, Cosmology& cosmology) {
-  auto& [scale_factor, redshift, hubble, matter, lambda, baryon, cdm, ratio, critical_density,
+  auto& [scale_factor, redshift, hubble, matter, lambda, baryon, cdm, ratio, rate, critical_density,
          source] = cosmology;
-  pass_each(archive, scale_factor, redshift, hubble, matter, lambda, baryon, cdm, ratio,
+  pass_each(archive, scale_factor, redshift, hubble, matter, lambda, baryon, cdm, ratio, rate,
             critical_density, source);
 }
 void pass(Archive& archive, Units& units) {

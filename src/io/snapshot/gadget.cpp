@@ -67,13 +67,24 @@ void warn_of_contradiction(const InputFile& file, SnapshotInfo& info) {
       info.path, *said.omega_matter, *time, *said.redshift));
 }
 
-void derive_gadget_density(double gravity_in_cgs, double hubble_in_file, const Units& units,
-                           Cosmology& cosmology) {
+/// G in the file's units.
+double gravity_from(double gravity_in_cgs, const Units& units) {
   const double time = units.length_in_cm / units.velocity_in_cm_per_s;
-  const double gravity =
-      gravity_in_cgs / std::pow(units.length_in_cm, 3) * units.mass_in_g * time * time;
+  return gravity_in_cgs / std::pow(units.length_in_cm, 3) * units.mass_in_g * time * time;
+}
+
+/// G of the run, which may state another one than its code's.
+double gravity_of(const InputFile& file, const SnapshotInfo& info) {
+  const auto stated = positive(first_real(file, {"Parameters"}, {"GravityConstantInternal"}));
+  if (stated && !info.units.assumed) return *stated;
+  const auto in_cgs = positive(first_real(file, {"Constants"}, {"GRAVITY"}));
+  return gravity_from(in_cgs.value_or(dialect_of(info.code).gravity_in_cgs), info.units);
+}
+
+void derive_gadget_density(double gravity, const Units& units, Cosmology& cosmology) {
   // 100 km/s/Mpc; lengths and masses carry 1/h, so that h drops out.
-  const double hubble = hubble_in_file > 0 ? hubble_in_file : 1e7 / cm_per_mpc * time;
+  const double hubble = cosmology.hubble_rate.value_or(
+      1e7 / cm_per_mpc * (units.length_in_cm / units.velocity_in_cm_per_s));
   cosmology.critical_density = 3 * hubble * hubble / (8 * std::numbers::pi * gravity);
   cosmology.critical_density_source = fmt::format(
       "3 H^2 / (8 pi G) with H = {:.8g} and G = {:.8g} in the file's units", hubble, gravity);
@@ -147,11 +158,9 @@ void read_gadget_family(const InputFile& file, const SnapshotOverrides& override
   } else {
     info.notes.emplace_back("The file states no scale factor: velocities are taken as peculiar.");
   }
-  const double gravity = positive(first_real(file, {"Constants"}, {"GRAVITY"}))
-                             .value_or(dialect_of(info.code).gravity_in_cgs);
-  const double hubble =
-      info.units.assumed ? 0 : first_real(file, {"Parameters"}, {"Hubble"}).value_or(0);
-  derive_gadget_density(gravity, hubble, info.units, info.cosmology);
+  if (!info.units.assumed)
+    info.cosmology.hubble_rate = positive(first_real(file, {"Parameters"}, {"Hubble"}));
+  derive_gadget_density(gravity_of(file, info), info.units, info.cosmology);
 }
 
 std::optional<bool> read_periodic_gadget(const InputFile& file) {
@@ -195,7 +204,8 @@ void settle_assumed_units(SnapshotInfo& info, const std::function<double()>& mas
   const double ratio = 1e-9 * mass_in_box() / expected;
   if (!(ratio > 3e-5 && ratio < 2)) return;
   info.units.length_in_cm *= 1000;
-  derive_gadget_density(dialect_of(info.code).gravity_in_cgs, 0, info.units, cosmology);
+  const double gravity = gravity_from(dialect_of(info.code).gravity_in_cgs, info.units);
+  derive_gadget_density(gravity, info.units, cosmology);
   info.notes.push_back(fmt::format(
       "The file states no units; lengths are taken as {}, because then the mass in the box is "
       "{:.3g} times that of Omega_matter (for lengths 1000 times as short 1e9 times as much).",

@@ -268,12 +268,12 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
   Index total = 0;
   for (const int type : types) total += info.types[static_cast<std::size_t>(type)].count;
 
-  const Index most_of_a_rank = share_of(total, 0, context.comm.size()).count;
-  if (most_of_a_rank > max_local_particles)
+  const Index max_of_a_rank = share_of(total, 0, context.comm.size()).count;
+  if (max_of_a_rank > max_local_particles)
     throw InputError(
         fmt::format("'{}': {} of its {} particles are for one rank, which can have {} (use more "
                     "ranks)",
-                    info.path, most_of_a_rank, total, max_local_particles));
+                    info.path, max_of_a_rank, total, max_local_particles));
   const Share share = share_of(total, context.comm.rank(), context.comm.size());
   LoadedParticles<Real> loaded;
   loaded.ranges = ranges_of(info, types, share);

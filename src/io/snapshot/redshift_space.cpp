@@ -29,6 +29,15 @@ double hubble_ratio(const SnapshotInfo& info, double scale_factor) {
   return expansion.hubble_ratio(scale_factor);
 }
 
+/// H0, as a velocity by a length of the file.
+double hubble_rate(const SnapshotInfo& info) {
+  if (info.cosmology.hubble_rate) return *info.cosmology.hubble_rate;
+  const double h = info.units.h_free ? known(info, info.cosmology.hubble, "h") : 1;
+  const double mpc = info.units.length_in_cm / cm_per_mpc;
+  const double km_per_s = info.units.velocity_in_cm_per_s / 1e5;
+  return 100 * h * mpc / km_per_s;
+}
+
 /// `x` moved by `distance`.
 template <class Real>
 Real moved(Real x, double distance, const std::optional<double>& side) {
@@ -47,11 +56,8 @@ RedshiftSpace redshift_space(const SnapshotInfo& info, int axis) {
     throw InputError(
         fmt::format("'{}' is not of a cosmological run, so there is no redshift space", info.path));
   const double a = known(info, info.cosmology.scale_factor, "the scale factor");
-  const double h = info.units.h_free ? known(info, info.cosmology.hubble, "h") : 1;
   const double ratio = hubble_ratio(info, a);
-  const double mpc = info.units.length_in_cm / cm_per_mpc;
-  const double km_per_s = info.units.velocity_in_cm_per_s / 1e5;
-  RedshiftSpace space{axis, km_per_s / mpc / (a * 100 * h * ratio)};
+  RedshiftSpace space{axis, 1 / (a * hubble_rate(info) * ratio)};
   if (!std::isnormal(space.length_per_velocity))
     throw InputError(
         fmt::format("'{}' has H(a) / H0 = {} at a = {}, with which there is no redshift space",

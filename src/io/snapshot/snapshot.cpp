@@ -52,7 +52,7 @@ void take_name(const FileName& name, SnapshotInfo& info) {
 /// The mass of all particles. Of types whose masses differ, some are read, here and there; 0 if a
 /// type has no masses.
 double estimate_mass(const Snapshot& snapshot) {
-  constexpr Index max_places = 16, num_at_place = 64;
+  constexpr Index max_blocks = 16, block_size = 64;
   double total = 0;
   for (std::size_t type = 0; type < snapshot.info().types.size(); ++type) {
     const TypeSummary& here = snapshot.info().types[type];
@@ -64,10 +64,10 @@ double estimate_mass(const Snapshot& snapshot) {
     }
     double sum = 0;
     Index num = 0;
-    for (Index place = 0; place < max_places; ++place) {
+    for (Index block = 0; block < max_blocks; ++block) {
       const Share share =
-          share_of(here.count, static_cast<int>(place), static_cast<int>(max_places));
-      std::vector<double> mass(static_cast<std::size_t>(std::min(share.count, num_at_place)));
+          share_of(here.count, static_cast<int>(block), static_cast<int>(max_blocks));
+      std::vector<double> mass(static_cast<std::size_t>(std::min(share.count, block_size)));
       snapshot.read_masses(static_cast<int>(type), share.first, Span<double>(mass));
       sum = std::accumulate(mass.begin(), mass.end(), sum);
       num += static_cast<Index>(mass.size());

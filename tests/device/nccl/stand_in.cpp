@@ -269,7 +269,7 @@ int ncclCommGetAsyncError(ncclComm* comm, int* state) {
   return success;
 }
 
-/// Versions 2.19 to 2.25 forget the last group of the thread here, among other places.
+/// Versions 2.19 to 2.25 forget the last group of the thread here, among other functions.
 int ncclCommCount(ncclComm* comm, int* num) {
   refuse_early_call(comm->shared);
   has_old_group = false;

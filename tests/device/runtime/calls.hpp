@@ -1,4 +1,4 @@
-/// What programs ask of the devices: counted, and made to fail on demand, in one place.
+/// What programs ask of the devices: counted, and made to fail on demand.
 #pragma once
 
 #include <array>

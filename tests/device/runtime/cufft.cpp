@@ -166,8 +166,8 @@ template <class Fftw>
 void expect_conjugates(const Plan& plan, typename Fftw::Complex* modes) {
   if (plan.rank() < 3) return;
   const fftw_iodim64 &x = plan.axes[0], &y = plan.axes[1], &z = plan.axes[2];
-  const auto expect = [&](std::ptrdiff_t place, std::ptrdiff_t mirror) {
-    auto* const a = modes[place];
+  const auto expect = [&](std::ptrdiff_t offset, std::ptrdiff_t mirror) {
+    auto* const a = modes[offset];
     auto* const b = modes[mirror];
     const auto too_much = (a[0] - b[0]) + (a[1] + b[1]);
     for (auto* const mode : {a, b}) mode[0] += too_much;

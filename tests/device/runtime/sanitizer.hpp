@@ -28,7 +28,7 @@ void leave(Context& from, const Context& to);
 /// `from` is where the switch came from.
 void arrive(Context& here, Context& from);
 
-/// What was written before a release is seen behind an acquire of the same place.
+/// What was written before a release is seen behind an acquire of the same address.
 void release(void* order);
 void acquire(void* order);
 

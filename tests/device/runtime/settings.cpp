@@ -25,7 +25,7 @@ std::uint64_t number_of(const char* name, std::uint64_t otherwise, std::uint64_t
        std::to_string(max) + ")");
 }
 
-/// Place of the word in the list; the first one is taken where nothing is said.
+/// Index of the word in the list; the first one is taken where nothing is said.
 std::size_t choice_of(const char* name, std::initializer_list<std::string_view> words) {
   const std::string_view text = text_of(name);
   if (text.empty()) return 0;

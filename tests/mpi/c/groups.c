@@ -134,13 +134,13 @@ static int wrong_rows(const Points* points, const Rows* rows, const Table* table
   return wrong;
 }
 
-/// Members over all ranks that are missing, twice there, or in another group's place. Collective.
+/// Members over all ranks that are missing, twice there, or in another group. Collective.
 static int wrong_members(const Points* points, const Rows* rows, const Table* table) {
   int times[max_points] = {0}, wrong = 0;
   for (int64_t i = 0; i < table->counts.num_members; ++i) {
-    const int64_t place = table->counts.first_member + i;
+    const int64_t at = table->counts.first_member + i;
     int64_t row = 0, end = rows->length[0];
-    while (end <= place) end += rows->length[++row];
+    while (end <= at) end += rows->length[++row];
     ++times[table->members[i]];
     wrong += rows->row_of[table->members[i]] != row;
   }

@@ -71,7 +71,7 @@ void check_all(const Context& context) {
     for (const int dimensions : {3, 2}) {
       const Box box = box_of(periodic, dimensions);
       for (const Index spread :
-           {Index{3}, Index{16}, cells}) {  // hundreds at one place; ties everywhere; few ties
+           {Index{3}, Index{16}, cells}) {  // hundreds at one position; ties everywhere; few ties
         const PointSet point_set = make_point_set(300, 400, spread, box);
         check<Real>(context, point_set, box, 0);
         check<Real>(context, point_set, box, 5);
@@ -169,15 +169,15 @@ struct Mixture {
   std::vector<Share> linked_shares_, other_shares_;
 };
 
-/// Each member is in the group in whose place it is; all together are those of the table.
+/// Each member is in the group among whose members it is; all together are those of the table.
 void check_in_groups(const Context& context, const Catalogue& found, const Table& expected) {
   std::vector<Index> times_found(expected.group_of.size());
   const std::vector<Index> members = to_host(context.exec, found.members);
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto member = static_cast<std::size_t>(members[i]);
-    const auto place = static_cast<std::size_t>(found.first_member) + i;
+    const auto at = static_cast<std::size_t>(found.first_member) + i;
     CHECK(expected.group_of[member] ==
-          expected.group_of[static_cast<std::size_t>(expected.members[place])]);
+          expected.group_of[static_cast<std::size_t>(expected.members[at])]);
     ++times_found[member];
   }
   context.comm.sum_in_place(times_found);

@@ -80,7 +80,7 @@ void for_each_of_velocity(const F& f) {
   }
 }
 
-/// A place is also right if it is one box away.
+/// A position is also right if it is one box away.
 bool is_right(const HaloColumn& column, const Vec3d& found, const Vec3d& expected,
               const Sample& sample) {
   if (column.unit.velocity != 0) return close(found, expected, 300);

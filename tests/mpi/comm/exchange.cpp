@@ -84,7 +84,7 @@ void check_exchange(const Communicator& comm, const Case& which) {
 
 }  // namespace
 
-TEST_CASE("exchange: every element arrives at its place, and goes back") {
+TEST_CASE("exchange: every element arrives where it should, and goes back") {
   CommunicatorOptions options;
   SECTION("as it is") {}
   SECTION("in short messages") { options.chunk_bytes = 1000; }

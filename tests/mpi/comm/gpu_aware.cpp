@@ -52,10 +52,10 @@ TEST_CASE(
 
 TEST_CASE("an MPI whose messages of devices neither arrive nor can be cancelled is found out") {
   const std::shared_ptr<MemoryPool> pool = check_transport(DeviceMpi::hangs, false, 5);
-  REQUIRE(places_of_abandoned.size() == 1);
+  REQUIRE(addresses_of_abandoned.size() == 1);
   // It is kept as long as the process lives. The emulated device wants all back before that.
   CHECK(pool->bytes_in_use() > 0);
-  pool->deallocate(static_cast<Index*>(places_of_abandoned.front()) - 1);
+  pool->deallocate(static_cast<Index*>(addresses_of_abandoned.front()) - 1);
   CHECK(pool->bytes_in_use() == 0);
   pool->release();
 }

@@ -108,7 +108,8 @@ TEST_CASE("device: groups and catalogue over ranks are those of one rank on the 
   check_on_device(context, points_of<double>(Shape::blobs, 20000, 0.01),
                   {.linking_length = 0.01, .ghost_batch = 100});
   check_on_device(context, points_of<float>(Shape::lattice, 5000, 0.1), {.linking_length = 0.1});
-  check_on_device(context, points_of<float>(Shape::few_places, 3000, 0.1), {.linking_length = 0.1});
+  check_on_device(context, points_of<float>(Shape::few_positions, 3000, 0.1),
+                  {.linking_length = 0.1});
 }
 
 TEST_CASE("device: a domain over ranks, and the way back") {

@@ -191,7 +191,7 @@ const Named of_meshes[] = {
        fft.forward(std::as_const(c.field).span(), modes.span());
        return reader_of(c.context, std::move(modes));
      }},
-    {"transpose",
+    {"redistribute",
      [](Case& c) {
        const FieldLayout cells = FieldLayout::of_cells(c.mesh);
        const FieldLayout turned = FieldLayout::of_modes(c.mesh, Spectrum::full);

@@ -152,7 +152,7 @@ TEST_CASE("device: columns of the host are refused") {
           [&] { friends_of_friends(m.context, moving, box, {.linking_length = 0.1}); });
 }
 
-TEST_CASE("device: arrays of the host are refused by Fourier transforms and transposes") {
+TEST_CASE("device: arrays of the host are refused by Fourier transforms and redistribute()") {
   const Mistake m;
   if (!m.found) return;
   const Decomposition decomposition(Grid{{{8, 8, 8}}, box}, m.context.comm.size());

@@ -93,7 +93,7 @@ extern "C" int MPI_Cancel(MPI_Request* request) {
 
 extern "C" int MPI_Request_free(MPI_Request* request) {
   if (const auto found = received.find(*request); found != received.end()) {
-    places_of_abandoned.push_back(found->second.to);
+    addresses_of_abandoned.push_back(found->second.to);
     abandoned.push_back(std::move(found->second));
     received.erase(found);  // the next request may have the same handle
   }

@@ -13,6 +13,6 @@ inline DeviceMpi device_mpi = DeviceMpi::is_right;
 /// How many such messages were started.
 inline int calls_with_device = 0;
 /// Where those would be written that were let go of before they ended.
-inline std::vector<void*> places_of_abandoned;
+inline std::vector<void*> addresses_of_abandoned;
 
 }  // namespace zhalo::testing

@@ -9,7 +9,7 @@ using namespace zhalo::testing;
 
 }  // namespace
 
-TEST_CASE("device: fields move from any partition to any other") {
+TEST_CASE("device: fields move from any layout to any other") {
   CommunicatorOptions options;
   SECTION("as it is") {}
   SECTION("in short messages") { options.chunk_bytes = 1000; }

@@ -175,7 +175,7 @@ TEST_CASE("domain: a linking length beyond all distances joins all") {
   CHECK(friends_of_friends(of_one, {.linking_length = 10}).label.size() == of_one.num());
 }
 
-TEST_CASE("domain: any linking length serves where all particles are at one place") {
+TEST_CASE("domain: any linking length serves where all particles are at one position") {
   Analysed a(50);
   const Box box = GENERATE(Box::unbounded(), Box::periodic_cube(1));
   for (float& x : a.rows) x = 0;
@@ -260,7 +260,7 @@ TEST_CASE("domain: its catalogue is that of the particles") {
 
 TEST_CASE("domain: parts of groups and labels give the same catalogue") {
   const Context context{Communicator(MPI_COMM_WORLD), host_exec(2)};
-  const auto shape = GENERATE(Shape::blobs, Shape::lines, Shape::few_places, Shape::lattice);
+  const auto shape = GENERATE(Shape::blobs, Shape::lines, Shape::few_positions, Shape::lattice);
   const Cut cut = GENERATE(Cut::even, Cut::last_only, Cut::uneven);
   PointSet<float> points{{}, Box::periodic_cube(1), 0.03};
   Random random(21);

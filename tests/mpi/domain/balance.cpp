@@ -65,7 +65,7 @@ std::vector<Case> all_cases(int size) {
   return cases;
 }
 
-/// (key, rank, place) of every element, in order.
+/// (key, rank, index) of every element, in order.
 struct Element {
   std::uint64_t key;
   int rank;
@@ -104,7 +104,7 @@ std::vector<Element> brought(const Context& context, const Case& which,
 
 }  // namespace
 
-TEST_CASE("even parts: each rank gets its share of the order by key, rank and place") {
+TEST_CASE("even parts: each rank gets its share of the order by key, rank and index") {
   const Context context = testing::host_context();
   for (const Case& which : all_cases(context.comm.size())) {
     INFO(which.name);
@@ -159,7 +159,7 @@ TEST_CASE("even parts: weights that are too large to be added up are an error") 
     CHECK_THROWS_WITH(plan(weight), Catch::Contains("must be less than 2^62"));
 }
 
-TEST_CASE("places sorted by keys keep their order where keys are equal") {
+TEST_CASE("indices sorted by keys keep their order where keys are equal") {
   const Exec exec = host_exec(2);
   testing::Random random(3);
   Keys keys(5000);

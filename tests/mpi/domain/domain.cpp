@@ -148,9 +148,9 @@ PointSet<Real> points_of(Shape shape, Index num, int dimensions = 3) {
   points.linking_length = 0.1;
   Random random(static_cast<std::uint64_t>(num) + 1);
   const Vec3d extent{{1, 1, 1}};
-  Placer placer(random, shape, extent, 0.25);
+  PositionSampler sampler(random, shape, extent, 0.25);
   for (Index i = 0; i < num; ++i) {
-    const Vec3d x = placer.place();
+    const Vec3d x = sampler.position();
     for (int axis = 0; axis < dimensions; ++axis)
       points.pos.push_back(static_cast<Real>(std::clamp(x[axis], 0.0, 0.999999)));
   }
@@ -160,8 +160,8 @@ PointSet<Real> points_of(Shape shape, Index num, int dimensions = 3) {
 }  // namespace
 
 TEMPLATE_TEST_CASE("domain: every shape, every way to bring the particles", "", float, double) {
-  const Shape shapes[] = {Shape::uniform,    Shape::blobs, Shape::lattice,
-                          Shape::few_places, Shape::edges, Shape::lines};
+  const Shape shapes[] = {Shape::uniform,       Shape::blobs, Shape::lattice,
+                          Shape::few_positions, Shape::edges, Shape::lines};
   for (const Shape shape : shapes) {
     for (const Cut cut : all_cuts) check_order(points_of<TestType>(shape, 500), cut);
   }

@@ -101,7 +101,7 @@ TEST_CASE("domain: all particles in a corner of the box") {
   check_outliers(points_with_outliers<float>(Box::periodic_cube(1e7), {5e6, 9e6}));
 }
 
-TEST_CASE("domain: most particles in one place, and some far from it") {
+TEST_CASE("domain: most particles at one position, and some far from it") {
   PointSet<float> points = points_with_outliers<float>(Box::unbounded(), {1e9});
   for (float& x : points.pos) x = x < 1 ? 0.5F : x;
   points.linking_length = 0;

@@ -80,6 +80,18 @@ struct Watched : Analysed {
   }
 };
 
+struct NeighbourSum {
+  double operator()(const Neighbours<float>& neighbours) const {
+    double sum = 0;
+    for (Index i = 0; i < neighbours.size(); ++i) sum += neighbours.distance(i);
+    return sum;
+  }
+};
+
+struct PairOfNothing {
+  void operator()(const Neighbours<float>&, Index) const {}
+};
+
 /// A position and a global index.
 constexpr Index bytes_of_fetched = 3 * sizeof(float) + sizeof(Index);
 
@@ -173,6 +185,37 @@ TEST_CASE("traffic: counts within a radius send what other ranks ask for, in a k
       first, bytes_of_fetched * a.over_ranks(statistics.fetched) + a.bytes_of_balls(0, large_leaf));
 }
 
+TEST_CASE("traffic: counts within a radius of the box bring others' particles in batches") {
+  Watched a(4000);
+  const Index num_ranks = a.context.comm.size();
+  const Index max_num = a.context.comm.max(a.domain().num());
+  // Room for the lists of as many neighbours: all queries are one chunk, and a batch is no larger.
+  const WithinOptions within{
+      .radius = 1, .chunk_bytes = max_num * static_cast<Index>(sizeof(float) + sizeof(LocalIndex))};
+  std::vector<Index> counts;
+  const Work work =
+      work_of(a, [&] { counts = to_host(a.context.exec, count_within(a.domain(), within)); });
+  const Index num_total = a.domain().num_total();
+  CHECK(std::all_of(counts.begin(), counts.end(), [&](Index num) { return num == num_total; }));
+  const int num_fetches = a.alone() ? 0 : work.phases.at("fetch");
+  CHECK(num_fetches == num_ranks - 1);
+}
+
+TEST_CASE("traffic: reductions of neighbours, and functors of pairs, sort and send no more") {
+  Watched a(4000);
+  const NeighbourSum sum;
+  const WithinOptions within{.radius = 0.02};
+  const Work lists = work_of(a, [&] { knn(a.domain(), {.k = 4}); });
+  const Work nearest = work_of(a, [&] { knn_reduce(a.domain(), {.k = 4}, sum); });
+  CHECK(nearest.sent == lists.sent);
+  const Work near = work_of(a, [&] { reduce_within(a.domain(), within, sum); });
+  const Work pairs =
+      work_of(a, [&] { for_each_neighbour_within(a.domain(), within, PairOfNothing{}); });
+  CHECK(pairs.sent == near.sent);
+  for (const Work& work : {nearest, near, pairs})
+    CHECK(work.phases.count("sort") + work.phases.count("distribute") == 0);
+}
+
 TEST_CASE("traffic: particles that join groups send what other ranks ask for") {
   Analysed others(1500);
   Random random(5);
@@ -261,7 +304,6 @@ TEST_CASE("traffic: a catalogue sends labels, members and parts of groups") {
 
 TEST_CASE("traffic: fields send each particle whose cell another rank has, and nothing else") {
   Watched a(4000);
-  const Particles<float> particles = a.domain().particles();
   Field<float> field(a.context,
                      Decomposition(Grid{{{12, 12, 12}}, a.points.box}, a.context.comm.size()));
   Index foreign = 0;
@@ -271,11 +313,11 @@ TEST_CASE("traffic: fields send each particle whose cell another rank has, and n
     if (field.decomposition().owner_of(at) != a.context.comm.rank()) ++foreign;
   }
   foreign = a.over_ranks(foreign);
-  const auto put = [&] { paint(a.context, particles, field, {.window = Window::ngp}); };
+  const auto put = [&] { paint(a.domain(), field, {.window = Window::ngp}); };
   const Work painted = work_of(a, put);
   CHECK(painted.sent == foreign * static_cast<Index>(3 * sizeof(float) + sizeof(double)));
   CHECK(work_of(a, put) == painted);
-  const auto get = [&] { readout(a.context, field, particles, Window::ngp); };
+  const auto get = [&] { readout(a.domain(), field, Window::ngp); };
   const Work read = work_of(a, get);
   CHECK(read.sent == foreign * static_cast<Index>(3 * sizeof(float) + sizeof(float)));
   CHECK(work_of(a, get) == read);

@@ -34,10 +34,10 @@ std::complex<double> phase(const GridIndex& turns, const GridIndex& num) {
 
 /// Modes of all ranks, on each: for tests only. Modes that nobody holds are 0.
 template <class Complex>
-ComplexValues gathered(const Placement& place, const GridIndex& num,
+ComplexValues gathered(const Placement& placement, const GridIndex& num,
                        const std::vector<Complex>& modes) {
   ComplexValues all(static_cast<std::size_t>(num[0] * num[1] * num[2]));
-  place.for_each([&](Index, const GridIndex& k, std::size_t i) {
+  placement.for_each([&](Index, const GridIndex& k, std::size_t i) {
     all[index_on(num, k)] = std::complex<double>(modes[i]);
   });
   MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(2 * all.size()), MPI_DOUBLE, MPI_SUM,
@@ -173,9 +173,9 @@ TEMPLATE_TEST_CASE("fft: a hundred times there and back", "", EVERY_TYPE) {
   const Norm norm = GENERATE(Norm::forward, Norm::orthonormal);
   const bool in_place = GENERATE(false, true);
   FftRun<TestType> run(context, decomposition_of(context, even_and_odd), {.norm = norm});
-  const Placement place = in_place ? run.cells_in_place() : run.cells();
+  const Placement placement = in_place ? run.cells_in_place() : run.cells();
   using Complex = typename FftRun<TestType>::Complex;
-  GuardedArray<TestType> cells(context.exec, arranged<TestType>(place, noise),
+  GuardedArray<TestType> cells(context.exec, arranged<TestType>(placement, noise),
                                static_cast<Index>(sizeof(Complex)));
   GuardedArray<Complex> modes(context.exec, run.modes().size());
   for (int round = 0; round < 100; ++round) {
@@ -190,7 +190,7 @@ TEMPLATE_TEST_CASE("fft: a hundred times there and back", "", EVERY_TYPE) {
   // The rounding errors of one transform know nothing of the others': their squares add. (Of the
   // norm's factor each round makes the same error, of at most a few eps.)
   const double bound = std::sqrt(200.0) * error_bound<TestType>(even_and_odd);
-  CHECK(relative_error(context.comm, cells.values(), place, noise_in<TestType>) <= bound);
+  CHECK(relative_error(context.comm, cells.values(), placement, noise_in<TestType>) <= bound);
   CHECK((cells.guards_intact() && modes.guards_intact()));
 }
 

@@ -11,19 +11,19 @@ using Catch::Contains;
 
 }  // namespace
 
-TEST_CASE("transpose: from any partition to any other") {
+TEST_CASE("redistribute: from any layout to any other") {
   const Context context = make_context();
   check_redistributions(context, grid_of(30, 17, 44));
 }
 
-TEST_CASE("transpose: small grids, with fewer planes than ranks") {
+TEST_CASE("redistribute: small grids, with fewer planes than ranks") {
   const Context context = make_context();
   for (const Grid& grid : {Grid::cube(1), Grid::cube(2), Grid::cube(5), Grid::cube(7),
                            grid_of(1, 7, 2), grid_of(5, 1, 3)})
     check_redistributions(context, grid);
 }
 
-TEST_CASE("transpose: in short messages, and staged") {
+TEST_CASE("redistribute: in short messages, and staged") {
   CommunicatorOptions options;
   options.chunk_bytes = 1000;
   SECTION("as it is") {}
@@ -32,13 +32,13 @@ TEST_CASE("transpose: in short messages, and staged") {
   check_redistributions(context, grid_of(7, 10, 12));
 }
 
-TEST_CASE("transpose: with several threads") {
+TEST_CASE("redistribute: with several threads") {
   Context context = make_context();
   context.exec = host_exec(3);
   check_redistributions(context, grid_of(30, 17, 44));
 }
 
-TEST_CASE("transpose: what one rank does wrong, all ranks are told") {
+TEST_CASE("redistribute: what one rank does wrong, all ranks are told") {
   const Context context = make_context();
   const int size = context.comm.size();
   const bool is_last = context.comm.rank() == size - 1;

@@ -132,7 +132,7 @@ TEST_CASE("random field: grids of different sizes have their common modes in com
   }
 }
 
-TEST_CASE("random field: grids of different sizes have the same waves at the same places") {
+TEST_CASE("random field: grids of different sizes have the same waves at the same positions") {
   const Vec3d length{{30, 24, 36}};
   const GridIndex waves{{2, 1, 3}};  // along an axis, up to these: all grids hold them
   for (const Vec3d& position : {Vec3d{}, Vec3d{{1, 20, 30}}, Vec3d{{17.5, 3.25, 8}}}) {

@@ -57,7 +57,7 @@ Modes<T> modes_of(const Context& context, const Decomposition& decomposition,
   return modes;
 }
 
-/// Place of a cell from cell 0 on.
+/// Position of a cell from cell 0 on.
 inline Vec3d position_of(const Grid& grid, const GridIndex& cell) {
   Vec3d position;
   for (int axis = 0; axis < 3; ++axis)
@@ -142,7 +142,7 @@ inline std::vector<Split> splits_of(int num_ranks) {
   return num_ranks > 3 ? std::vector{Split::slab, Split::pencil} : std::vector{Split::slab};
 }
 
-/// Between two places in a periodic box.
+/// Between two positions in a periodic box.
 inline double separation(double a, double b, double length) {
   return std::abs(std::remainder(a - b, length));
 }

@@ -215,15 +215,15 @@ TEST_CASE("haloes are those of the catalogue's rows") {
 
 TEST_CASE("haloes of GADGET-4's own catalogue") {
   const std::string path = ZHALO_DATA_DIR "/gadget4-dm64/fof_tab_001.hdf5";
-  const contents::Values places = contents::read(path).datasets.at("Group/GroupPos");
+  const contents::Values positions = contents::read(path).datasets.at("Group/GroupPos");
   const HaloList list = read_haloes(path, 1000000);
-  REQUIRE(list.haloes.size() == places.extent.at(0));
-  REQUIRE(places.bytes.size() == list.haloes.size() * 3 * sizeof(float));
+  REQUIRE(list.haloes.size() == positions.extent.at(0));
+  REQUIRE(positions.bytes.size() == list.haloes.size() * 3 * sizeof(float));
   for (std::size_t i = 0; i < list.haloes.size(); ++i) {
     for (int axis = 0; axis < 3; ++axis) {
       float value = 0;
-      places.bytes.copy(reinterpret_cast<char*>(&value), sizeof value,
-                        (3 * i + static_cast<std::size_t>(axis)) * sizeof value);
+      positions.bytes.copy(reinterpret_cast<char*>(&value), sizeof value,
+                           (3 * i + static_cast<std::size_t>(axis)) * sizeof value);
       CHECK(list.haloes[i].centre[axis] == static_cast<double>(value));
     }
   }

@@ -135,8 +135,8 @@ void check_set(const std::string& out, const std::string& prefix, Index num_file
 }
 
 /// What rank r has lies where the definition says.
-void check_places(const Communicator& comm, const Share& rows, Index num_files,
-                  const std::string& out) {
+void check_locations(const Communicator& comm, const Share& rows, Index num_files,
+                     const std::string& out) {
   const Index ranks = comm.size(), rank = comm.rank();
   std::vector<Index> expected(static_cast<std::size_t>(num_files));
   for (Index file = 0; file < num_files; ++file) {
@@ -186,7 +186,7 @@ void check_any_number_of_files(const World& world, const std::string& name,
           comm, out);  // over the files of the case before, of which there may have been more
       write_all(files, world, parts, {.num_files = asked, .master = asked != 2});
       files.commit();
-      check_places(comm, parts.rows, num_files, out);
+      check_locations(comm, parts.rows, num_files, out);
       if (comm.rank() == 0) {
         CHECK(entries_below(out) == 2 * num_files + (asked != 2 ? 2 : 0));
         for (const auto& prefix : prefixes) {

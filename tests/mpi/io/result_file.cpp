@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Numbers that name their particle: p * width + place in the row, over all types.
+/// Numbers that name their particle: p * width + index in the row, over all types.
 struct Numbers {
   std::vector<float> floats;
   std::vector<double> doubles;
@@ -239,10 +239,10 @@ TEST_CASE("results of a snapshot that was made in memory name no snapshot") {
   CHECK(file.attributes.at("Parameters:Snapshot").bytes == std::string(1, '\0'));
 }
 
-TEST_CASE("places that are no particles have a group of their own") {
+TEST_CASE("points that are no particles have a group of their own") {
   const World world;
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string out = scratch(comm, "places");
+  const std::string out = scratch(comm, "points");
   StagedFiles files(comm, out);
   const Numbers mine(snapshot_of(world), {no_type}, share_of(11, comm.rank(), comm.size()));
   write_results(files, "r", mine.results, snapshot_of(world), {.num_files = 1});

@@ -45,13 +45,13 @@ std::string stage_table(StagedFiles& files, const std::string& prefix = "table")
 
 TEST_CASE("files appear at the commit, not before") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "commit");
-  StagedFiles files(comm, place + "/new/deep");
+  const std::string folder = scratch_folder(comm, "commit");
+  StagedFiles files(comm, folder + "/new/deep");
   files.make_directory("inside");
   const std::string temporary = stage_table(files, "inside/table");
   write(temporary, "whole " + std::to_string(comm.rank()));
   const std::string final_path =
-      place + "/new/deep/inside/table." + std::to_string(comm.rank()) + ".hdf5";
+      folder + "/new/deep/inside/table." + std::to_string(comm.rank()) + ".hdf5";
   CHECK_FALSE(fs::exists(final_path));
   CHECK(fs::path(temporary).parent_path() ==
         fs::path(final_path).parent_path());  // a rename, not a copy
@@ -62,93 +62,92 @@ TEST_CASE("files appear at the commit, not before") {
 
 TEST_CASE("without a commit nothing is left, and what was there stays") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "no_commit");
-  if (comm.rank() == 0) write(place + "/table.0.hdf5", "old");
+  const std::string folder = scratch_folder(comm, "no_commit");
+  if (comm.rank() == 0) write(folder + "/table.0.hdf5", "old");
   comm.barrier();
   {
-    StagedFiles files(comm, place);
+    StagedFiles files(comm, folder);
     files.make_directory("fresh");
     write(stage_table(files), "new");
     write(stage_table(files, "fresh/table"), "new");
     comm.barrier();
   }
   comm.barrier();
-  CHECK(entries_below(place) == 1);
-  CHECK(read(place + "/table.0.hdf5") == "old");
+  CHECK(entries_below(folder) == 1);
+  CHECK(read(folder + "/table.0.hdf5") == "old");
 }
 
 TEST_CASE("a run that fails takes its folder from no other run that writes there later") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "folder_of_another");
-  std::optional<StagedFiles> failing(std::in_place, comm, place + "/new/deep");
-  StagedFiles empty(comm, place + "/new/deep");
+  const std::string folder = scratch_folder(comm, "folder_of_another");
+  std::optional<StagedFiles> failing(std::in_place, comm, folder + "/new/deep");
+  StagedFiles empty(comm, folder + "/new/deep");
   {
-    StagedFiles also_failing(comm, place + "/new/deep");
-    StagedFiles files(comm, place + "/new/deep");
+    StagedFiles also_failing(comm, folder + "/new/deep");
+    StagedFiles files(comm, folder + "/new/deep");
     failing.reset();
     comm.barrier();
-    CHECK(entries_below(place) == 0);
+    CHECK(entries_below(folder) == 0);
     comm.barrier();
     write(stage_table(also_failing, "other"), "new");
     write(stage_table(files), "new");
     CHECK(read(files.commit().at(0)) == "new");
   }
   comm.barrier();
-  CHECK(entries_below(place) == comm.size() + 2);
+  CHECK(entries_below(folder) == comm.size() + 2);
   comm.barrier();
-  if (comm.rank() == 0) fs::remove_all(place + "/new");
+  if (comm.rank() == 0) fs::remove_all(folder + "/new");
   comm.barrier();
   CHECK(empty.commit().empty());
 }
 
 TEST_CASE("a rank whose file is missing stops all") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "one_fails");
+  const std::string folder = scratch_folder(comm, "one_fails");
   {
-    StagedFiles files(comm, place);
+    StagedFiles files(comm, folder);
     const std::string temporary = stage_table(files);
     if (comm.rank() != comm.size() - 1) write(temporary, "new");
     CHECK_THROWS_AS(files.commit(), FileError);
   }
   comm.barrier();
-  CHECK(entries_below(place) == 0);
+  CHECK(entries_below(folder) == 0);
 }
 
-TEST_CASE("a place that is taken undoes what was renamed") {
+TEST_CASE("a path that is taken undoes what was renamed") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "taken");
+  const std::string folder = scratch_folder(comm, "taken");
   const std::string last = "table." + std::to_string(comm.size() - 1) + ".hdf5";
-  if (comm.rank() == 0) fs::create_directories(fs::path(place) / last / "full");
+  if (comm.rank() == 0) fs::create_directories(fs::path(folder) / last / "full");
   comm.barrier();
   {
-    StagedFiles files(comm, place);
+    StagedFiles files(comm, folder);
     write(stage_table(files), "new");
     CHECK_THROWS_AS(files.commit(), FileError);
   }
   comm.barrier();
-  CHECK(entries_below(place) == 2);  // the directory that is in the way, and what is in it
+  CHECK(entries_below(folder) == 2);  // the directory that is in the way, and what is in it
 }
 
 TEST_CASE("a commit that fails on one rank brings back what was there on all") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "brought_back");
+  const std::string folder = scratch_folder(comm, "brought_back");
   const auto path = [&](int number) {
-    return place + "/table." + std::to_string(number) + ".hdf5";
+    return folder + "/table." + std::to_string(number) + ".hdf5";
   };
   const int last = comm.size() - 1;
   if (comm.rank() == 0) {
     for (int number = 0; number < comm.size() + 3; ++number) {
       if (number != last) write(path(number), "old " + std::to_string(number));
     }
-    fs::create_directories(fs::path(path(last)) /
-                           "full");  // takes the place of the last rank's file
-    for (const char* name : {"/table.hdf5", "/other.0.hdf5", "/mine"}) write(place + name, "old");
+    fs::create_directories(fs::path(path(last)) / "full");  // is in the way of the last rank's file
+    for (const char* name : {"/table.hdf5", "/other.0.hdf5", "/mine"}) write(folder + name, "old");
   }
   comm.barrier();
-  const Index before = entries_below(place);
+  const Index before = entries_below(folder);
   comm.barrier();
   {
-    StagedFiles files(comm, place);
+    StagedFiles files(comm, folder);
     if (comm.rank() == 0) write(files.stage("mine"), "new");
     write(stage_table(files), "new");
     files.claim_numbered("other", 0);
@@ -156,28 +155,28 @@ TEST_CASE("a commit that fails on one rank brings back what was there on all") {
     CHECK_THROWS_WITH(files.commit(), Catch::Contains(path(last)));
   }
   comm.barrier();
-  CHECK(entries_below(place) == before);
+  CHECK(entries_below(folder) == before);
   for (int number = 0; number < comm.size() + 3; ++number) {
     if (number != last) CHECK(read(path(number)) == "old " + std::to_string(number));
   }
   for (const char* name : {"/table.hdf5", "/other.0.hdf5", "/mine"})
-    CHECK(read(place + name) == "old");
+    CHECK(read(folder + name) == "old");
 }
 
 TEST_CASE("no new file is seen while another rank still has to take an old one away") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "steps");
+  const std::string folder = scratch_folder(comm, "steps");
   const int last = comm.size() - 1;
-  const std::string first_path = place + "/table.0.hdf5",
-                    last_path = place + "/table." + std::to_string(last) + ".hdf5";
-  const std::string own_path = place + "/table." + std::to_string(comm.rank()) + ".hdf5",
-                    master_path = place + "/table.hdf5";
+  const std::string first_path = folder + "/table.0.hdf5",
+                    last_path = folder + "/table." + std::to_string(last) + ".hdf5";
+  const std::string own_path = folder + "/table." + std::to_string(comm.rank()) + ".hdf5",
+                    master_path = folder + "/table.hdf5";
   const auto others = [](int number) { return "other." + std::to_string(number) + ".hdf5"; };
   constexpr int num_others = 300;  // so that the last rank needs long to reach its table
   write(own_path, "old");
   if (comm.rank() == 0) write(master_path, "old");
   comm.barrier();
-  StagedFiles files(comm, place);
+  StagedFiles files(comm, folder);
   if (comm.rank() == last) {
     for (int number = 0; number < num_others; ++number) write(files.stage(others(number)), "new");
   }
@@ -202,17 +201,17 @@ TEST_CASE("no new file is seen while another rank still has to take an old one a
   CHECK(early == 0);
   CHECK(read(own_path) == "new");
   comm.barrier();
-  CHECK(entries_below(place) == num_others + comm.size() + 1);
+  CHECK(entries_below(folder) == num_others + comm.size() + 1);
 }
 
 /// A commit of `files` while another run has the folder for a moment.
-void commit_beside_another_run(StagedFiles& files, const std::string& place) {
+void commit_beside_another_run(StagedFiles& files, const std::string& folder) {
   const Communicator& comm = files.comm();
   write(stage_table(files), "new");
   std::atomic<bool> released = false;
   std::thread other;
   if (comm.rank() == 0) {
-    const int lock = ::open((place + "/.zhalo-lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    const int lock = ::open((folder + "/.zhalo-lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     REQUIRE(::flock(lock, LOCK_EX) == 0);
     other = std::thread([&released, lock] {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -228,28 +227,28 @@ void commit_beside_another_run(StagedFiles& files, const std::string& place) {
   }
   CHECK(read(paths.at(0)) == "new");
   comm.barrier();
-  CHECK_FALSE(fs::exists(place + "/.zhalo-lock"));
+  CHECK_FALSE(fs::exists(folder + "/.zhalo-lock"));
   comm.barrier();
 }
 
 TEST_CASE("a commit waits while another run replaces files in the same folder") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "lock");
-  StagedFiles files(comm, place);
-  commit_beside_another_run(files, place);
-  commit_beside_another_run(files, place);  // a code may keep one object for all snapshots
+  const std::string folder = scratch_folder(comm, "lock");
+  StagedFiles files(comm, folder);
+  commit_beside_another_run(files, folder);
+  commit_beside_another_run(files, folder);  // a code may keep one object for all snapshots
   { const CommitLocks given_up({&files}); }
-  commit_beside_another_run(files, place);
+  commit_beside_another_run(files, folder);
 }
 
 TEST_CASE("commits that belong together wait for all folders at once") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "locks");
-  StagedFiles first(comm, place + "/a"), second(comm, place + "/b/../b");
+  const std::string folder = scratch_folder(comm, "locks");
+  StagedFiles first(comm, folder + "/a"), second(comm, folder + "/b/../b");
   write(stage_table(first), "new");
   write(stage_table(second), "new");
   comm.barrier();
-  const int lock = comm.rank() == 0 ? ::open((place + "/b/.zhalo-lock").c_str(),
+  const int lock = comm.rank() == 0 ? ::open((folder + "/b/.zhalo-lock").c_str(),
                                              O_RDWR | O_CREAT | O_CLOEXEC, 0444)
                                     : -1;
   if (comm.rank() == 0) REQUIRE(::flock(lock, LOCK_EX) == 0);
@@ -259,28 +258,28 @@ TEST_CASE("commits that belong together wait for all folders at once") {
       // The other run has b: meanwhile nobody else is kept from a.
       if (++times < 3) return;
       if (comm.rank() == 0 && times == 3) {
-        CHECK_FALSE(fs::exists(place + "/a/.zhalo-lock"));
+        CHECK_FALSE(fs::exists(folder + "/a/.zhalo-lock"));
         ::close(lock);
       }
     });
     CHECK(times == 3);
     comm.barrier();
-    CHECK(fs::exists(place + "/a/.zhalo-lock"));
-    CHECK(fs::exists(place + "/b/.zhalo-lock"));
+    CHECK(fs::exists(folder + "/a/.zhalo-lock"));
+    CHECK(fs::exists(folder + "/b/.zhalo-lock"));
     comm.barrier();
     CHECK(read(first.commit().at(0)) == "new");
     CHECK(read(second.commit().at(0)) == "new");
   }
   comm.barrier();
-  CHECK_FALSE(fs::exists(place + "/a/.zhalo-lock"));
-  CHECK_FALSE(fs::exists(place + "/b/.zhalo-lock"));
+  CHECK_FALSE(fs::exists(folder + "/a/.zhalo-lock"));
+  CHECK_FALSE(fs::exists(folder + "/b/.zhalo-lock"));
   CHECK_THROWS_AS(CommitLocks({&first}, [] { throw InputError("stopped"); }), InputError);
 }
 
 TEST_CASE("a file of several ranks: one stages it, the others join") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "shared");
-  StagedFiles files(comm, place);
+  const std::string folder = scratch_folder(comm, "shared");
+  StagedFiles files(comm, folder);
   files.claim_numbered("table", 1);
   const std::string temporary =
       comm.rank() == 0 ? files.stage("table.0.hdf5") : files.join("table.0.hdf5");
@@ -289,29 +288,29 @@ TEST_CASE("a file of several ranks: one stages it, the others join") {
     if (turn == comm.rank()) std::ofstream(temporary, std::ios::app) << turn;
     comm.barrier();
   }
-  CHECK(files.commit() == (comm.rank() == 0 ? std::vector<std::string>{place + "/table.0.hdf5"}
+  CHECK(files.commit() == (comm.rank() == 0 ? std::vector<std::string>{folder + "/table.0.hdf5"}
                                             : std::vector<std::string>{}));
   // Rank 0 takes its lock away after the others have left commit().
   comm.barrier();
-  CHECK(entries_below(place) == 1);
-  CHECK(read(place + "/table.0.hdf5") ==
+  CHECK(entries_below(folder) == 1);
+  CHECK(read(folder + "/table.0.hdf5") ==
         std::string("01234567").substr(0, static_cast<std::size_t>(comm.size())));
 }
 
 TEST_CASE("leftovers go by the number of files, not of ranks, also behind gaps") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "claimed");
+  const std::string folder = scratch_folder(comm, "claimed");
   if (comm.rank() == 0) {
     for (const char* name : {"0", "1", "2", "3", "7", "12"})
-      write(place + "/table." + name + ".hdf5", "old");
+      write(folder + "/table." + name + ".hdf5", "old");
     for (const char* name :
          {"table.07.hdf5", "table.x.hdf5", "table.4.hdf5.bak", "tables.4.hdf5", "table..hdf5"}) {
-      write(place + "/" + name, "not ours");
+      write(folder + "/" + name, "not ours");
     }
-    write(place + "/table.hdf5", "retired");
+    write(folder + "/table.hdf5", "retired");
   }
   comm.barrier();
-  StagedFiles files(comm, place);
+  StagedFiles files(comm, folder);
   files.claim_numbered("table", 2);
   files.retire("table.hdf5");
   files.retire("never there");
@@ -320,75 +319,75 @@ TEST_CASE("leftovers go by the number of files, not of ranks, also behind gaps")
   }
   files.commit();
   comm.barrier();
-  CHECK(entries_below(place) == 2 + 5);
-  CHECK(read(place + "/table.1.hdf5") == "new");
+  CHECK(entries_below(folder) == 2 + 5);
+  CHECK(read(folder + "/table.1.hdf5") == "new");
 }
 
 TEST_CASE("numbers beyond the last rank, from an earlier run, go") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "leftovers");
+  const std::string folder = scratch_folder(comm, "leftovers");
   if (comm.rank() == 0) {
     for (int number = 0; number < 6; ++number)
-      write(place + "/table." + std::to_string(number) + ".hdf5", "old");
-    write(place + "/table.txt", "not ours");
+      write(folder + "/table." + std::to_string(number) + ".hdf5", "old");
+    write(folder + "/table.txt", "not ours");
   }
   comm.barrier();
-  StagedFiles files(comm, place);
+  StagedFiles files(comm, folder);
   write(stage_table(files), "new");
   files.commit();
   comm.barrier();
-  CHECK(entries_below(place) == comm.size() + 1);
+  CHECK(entries_below(folder) == comm.size() + 1);
 }
 
 TEST_CASE("files of a retired prefix go at the commit, not before") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "retired");
+  const std::string folder = scratch_folder(comm, "retired");
   if (comm.rank() == 0) {
     for (int number = 0; number < 3; ++number)
-      write(place + "/old." + std::to_string(number) + ".hdf5", "old");
-    write(place + "/older.0.hdf5", "not ours");
+      write(folder + "/old." + std::to_string(number) + ".hdf5", "old");
+    write(folder + "/older.0.hdf5", "not ours");
   }
   comm.barrier();
   {
-    StagedFiles files(comm, place);
+    StagedFiles files(comm, folder);
     files.claim_numbered("old", 0);
   }
   comm.barrier();
-  CHECK(entries_below(place) == 4);
-  StagedFiles files(comm, place);
+  CHECK(entries_below(folder) == 4);
+  StagedFiles files(comm, folder);
   files.claim_numbered("old", 0);
   files.commit();
   comm.barrier();
-  CHECK(entries_below(place) == 1);
+  CHECK(entries_below(folder) == 1);
 }
 
 TEST_CASE("what another process of the same number has left in a directory does not matter") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "other_container");
+  const std::string folder = scratch_folder(comm, "other_container");
   const std::string rank = std::to_string(comm.rank());
-  write(place + "/.zhalo-probe." + std::to_string(::getpid()) + "." + rank, "");
+  write(folder + "/.zhalo-probe." + std::to_string(::getpid()) + "." + rank, "");
   comm.barrier();
-  StagedFiles files(comm, place);
+  StagedFiles files(comm, folder);
   write(stage_table(files), "new");
   CHECK(read(files.commit().at(0)) == "new");
 }
 
 TEST_CASE("directories that cannot be used are named at once") {
   const Communicator comm(MPI_COMM_WORLD);
-  const std::string place = scratch_folder(comm, "unusable");
-  if (comm.rank() == 0) write(place + "/file", "x");
+  const std::string folder = scratch_folder(comm, "unusable");
+  if (comm.rank() == 0) write(folder + "/file", "x");
   comm.barrier();
-  CHECK_THROWS_WITH(StagedFiles(comm, place + "/file/below"), Catch::Contains(place + "/file"));
-  CHECK_THROWS_AS(StagedFiles(comm, place + "/file"), FileError);
+  CHECK_THROWS_WITH(StagedFiles(comm, folder + "/file/below"), Catch::Contains(folder + "/file"));
+  CHECK_THROWS_AS(StagedFiles(comm, folder + "/file"), FileError);
   CHECK_THROWS_AS(StagedFiles(comm, "/proc/zhalo"), FileError);
   if (::geteuid() == 0) {
     WARN("root may write everywhere: the test of a read-only directory is skipped");
     return;
   }
   if (comm.rank() == 0) {
-    fs::create_directories(place + "/locked");
-    ::chmod((place + "/locked").c_str(), 0555);
+    fs::create_directories(folder + "/locked");
+    ::chmod((folder + "/locked").c_str(), 0555);
   }
   comm.barrier();
-  CHECK_THROWS_WITH(StagedFiles(comm, place + "/locked"), Catch::Contains("Permission denied"));
+  CHECK_THROWS_WITH(StagedFiles(comm, folder + "/locked"), Catch::Contains("Permission denied"));
 }

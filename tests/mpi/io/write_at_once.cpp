@@ -15,7 +15,7 @@ using namespace faults;
 
 namespace {
 
-/// Three datasets of rows of other shapes, whose numbers are their places.
+/// Three datasets of rows of other shapes, whose numbers are their indices.
 struct Table {
   Index rows = 0;
   std::vector<Index> numbers;  // one in a row

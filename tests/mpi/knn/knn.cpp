@@ -109,7 +109,7 @@ TEST_CASE("knn: lattices full of ties, and hundreds of equal particles") {
     KnnCase<float> c{unit_points<float>(300, Shape::lattice, 6), cut};
     c.options.k = 33;
     check_knn(context, c);
-    c.points = unit_points<float>(300, Shape::few_places, 7);
+    c.points = unit_points<float>(300, Shape::few_positions, 7);
     check_knn(context, c);
     c.points.pos.assign(1200, 0.25F);
     c.options.k = 9;

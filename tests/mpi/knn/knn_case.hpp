@@ -73,11 +73,11 @@ inline std::vector<Cut> cuts(const Context& context) {
 }
 
 /// Where particle `index` is.
-inline bool is_at(const ParticleLocation& place, Index index, Index num, Cut cut, int size) {
-  if (index < 0) return place.rank == -1;
-  if (place.rank < 0 || place.rank >= size) return false;
-  const Share share = part_of(num, cut, place.rank, size);
-  return Index{place.index} < share.count && share.first + Index{place.index} == index;
+inline bool is_at(const ParticleLocation& location, Index index, Index num, Cut cut, int size) {
+  if (index < 0) return location.rank == -1;
+  if (location.rank < 0 || location.rank >= size) return false;
+  const Share share = part_of(num, cut, location.rank, size);
+  return Index{location.index} < share.count && share.first + Index{location.index} == index;
 }
 
 /// Everything in the rows of the queries `query`, compared with brute force; the first fault in
@@ -94,17 +94,17 @@ std::string fault_in_rows(const Context& context, const KnnCase<Real>& c,
   if (!differs.empty()) return differs;
   const std::vector<Real> distance = to_host(context.exec, result.distance);
   const std::vector<Index> index = to_host(context.exec, result.index);
-  const std::vector<ParticleLocation> place = to_host(context.exec, result.location);
+  const std::vector<ParticleLocation> location = to_host(context.exec, result.location);
   const std::vector<Luggage> luggage = to_host(context.exec, result.template column<Luggage>(0));
   for (std::size_t row = 0; row < expected.size(); ++row) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(c.options.k); ++i) {
       const std::size_t at = row * static_cast<std::size_t>(c.options.k) + i;
       const bool is_filler = i >= expected[row].size();
-      const std::string where = fmt::format("row {}, place {}: ", row, i);
+      const std::string where = fmt::format("row {}, neighbour {}: ", row, i);
       if (is_filler && (index[at] != -1 || distance[at] != std::numeric_limits<Real>::infinity()))
         return where + "no filler";
-      if (!is_at(place[at], index[at], c.points.num(), c.cut, context.comm.size()))
-        return where + "wrong place";
+      if (!is_at(location[at], index[at], c.points.num(), c.cut, context.comm.size()))
+        return where + "wrong location";
       const Luggage carried = is_filler ? Luggage{0, 0, 0} : luggage_of(index[at]);
       if (!(luggage[at] == carried)) return where + "wrong column";
     }

@@ -35,7 +35,7 @@ void check_reduction(const Context& context, const KnnCase<Real>& c) {
           digest_of(brute.of_particle(part.share.first + i, c.wanted()), weight));
 }
 
-/// The lists of all within a radius, chunk by chunk, as (row's query, digest) at the place of the
+/// The lists of all within a radius, chunk by chunk, as (row's query, digest) at the index of the
 /// query.
 template <class Real>
 void check_within(const Context& context, const KnnCase<Real>& c, double radius) {
@@ -120,7 +120,7 @@ TEMPLATE_TEST_CASE("knn: all neighbours within a radius, over ranks", "", float,
   const Context context = make_context();
   Random random(4);
   for (const Cut cut : cuts(context)) {
-    for (const Shape shape : {Shape::uniform, Shape::lattice, Shape::few_places}) {
+    for (const Shape shape : {Shape::uniform, Shape::lattice, Shape::few_positions}) {
       KnnCase<TestType> c{points_of<TestType>(shape, 200), cut};
       c.options.include_self = random.one_in(2);
       c.options.chunk_bytes = random.pick({Index{0}, Index{3000}, Index{8000}});

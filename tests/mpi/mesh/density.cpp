@@ -57,7 +57,7 @@ std::complex<double> images_of(const Grid& grid, const GridIndex& mode, const do
   return sum;
 }
 
-/// The definition: cells of the first mesh, and of the second, at the places where they stand.
+/// The definition: cells of the first mesh, and of the second, at the positions where they are.
 ModeFunction interlaced_by_cells(const Grid& grid, const std::vector<double>& first,
                                  const std::vector<double>& second) {
   return [&](const GridIndex& mode) {

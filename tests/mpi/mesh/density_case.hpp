@@ -12,7 +12,7 @@ inline Points::Part part_of(const Context& context, const Points& point_set) {
   return point_set.part(share_of(point_set.num(), context.comm.rank(), context.comm.size()));
 }
 
-/// Points at random places, or in clumps.
+/// Points at random positions, or in clumps.
 inline Points points(const Grid& grid, Index num, double clump_size = 0) {
   Points point_set{grid, {}, {}};
   Random random(77);

@@ -15,7 +15,7 @@ using namespace zhalo::testing;
 
 }  // namespace
 
-TEST_CASE("gravity: potentials and accelerations of a wave, at cells and at places", "[small]") {
+TEST_CASE("gravity: potentials and accelerations of a wave, at cells and at points", "[small]") {
   const Context context = make_context();
   const Grid grid = box_grid({{12, 10, 9}}, {{3, 5, 2}});
   const Decomposition decomposition(grid, context.comm.size());
@@ -36,7 +36,7 @@ TEST_CASE("gravity: potentials and accelerations of a wave, at cells and at plac
   const Points::Part part = cells.part(share);
   const std::vector<double> potential =
       to_host(context.exec, potential_at(context, source, part.particles));
-  const std::array<Buffer<double>, 3> at_places = acceleration_at(context, source, part.particles);
+  const std::array<Buffer<double>, 3> at_points = acceleration_at(context, source, part.particles);
   for (int axis = 0; axis < 3; ++axis) {
     // The potential is - cos, its slope k sin.
     const CellFunction pull = [&](const GridIndex& cell) {
@@ -44,7 +44,7 @@ TEST_CASE("gravity: potentials and accelerations of a wave, at cells and at plac
     };
     CHECK(difference(context, fields[static_cast<std::size_t>(axis)], pull) <= 1e-12);
     const std::vector<double> values =
-        to_host(context.exec, at_places[static_cast<std::size_t>(axis)]);
+        to_host(context.exec, at_points[static_cast<std::size_t>(axis)]);
     for (Index i = 0; i < share.count; ++i) {
       const GridIndex cell =
           decomposition.cell_of({{part.pos[static_cast<std::size_t>(3 * i)],

@@ -76,7 +76,7 @@ TEST_CASE("ghosts: pushed, they are added in the documented order and set to 0")
             });
 }
 
-TEST_CASE("ghosts: bricks of many elements are pushed by several threads in the same order") {
+TEST_CASE("ghosts: index boxes of many elements are pushed by several threads in the same order") {
   Context context = make_context();
   context.exec = host_exec(4);
   const Decomposition decomposition(grid_of(40, 36, 30), context.comm.size());

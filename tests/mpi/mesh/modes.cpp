@@ -23,20 +23,20 @@ class WholeField {
     // Each cell is one rank's, and 0 has no bits: the sum of all is its value.
     std::vector<Index> bits(static_cast<std::size_t>(field.decomposition().grid().size()));
     visit_cells(context, field, [&](const GridIndex& cell, double value) {
-      bits[place(cell)] = std::bit_cast<Index>(value);
+      bits[index_of(cell)] = std::bit_cast<Index>(value);
     });
     context.comm.sum_in_place(bits);
     for (const Index value : bits) values_.push_back(std::bit_cast<double>(value));
   }
 
-  double operator()(const GridIndex& cell) const { return values_[place(cell)]; }
+  double operator()(const GridIndex& cell) const { return values_[index_of(cell)]; }
   double along(GridIndex cell, int axis, Index by) const {
     cell[axis] += by;
     return (*this)(cell);
   }
 
  private:
-  std::size_t place(const GridIndex& cell) const {
+  std::size_t index_of(const GridIndex& cell) const {
     Index sum = 0;
     for (int axis = 0; axis < 3; ++axis)
       sum = sum * num_[axis] + ((cell[axis] % num_[axis]) + num_[axis]) % num_[axis];

@@ -308,9 +308,9 @@ TEST_CASE("paint: all particles to one rank, in turns that are bounded") {
     max_painted = std::max(max_painted, routed.painted.particles.num);
     for (Index i = 0; i < routed.painted.particles.num; ++i) {
       const Vec<float, 3> pos = routed.painted.particles[i].pos(3);
-      const Vec3d place{
+      const Vec3d position{
           {static_cast<double>(pos[0]), static_cast<double>(pos[1]), static_cast<double>(pos[2])}};
-      CHECK(decomposition.owner_of(place) == context.comm.rank());
+      CHECK(decomposition.owner_of(position) == context.comm.rank());
       came.push_back(routed.painted.weight(i));
     }
   });

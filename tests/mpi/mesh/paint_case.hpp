@@ -48,10 +48,10 @@ inline Grid odd_grid(Index x, Index y, Index z, bool periodic = true) {
   return grid;
 }
 
-/// Positions where a particle's cloud begins or ends: the edges of the box, the largest number
+/// Positions where a particle's window begins or ends: the edges of the box, the largest number
 /// below the upper edge, and middles and edges of cells.
 template <class Real>
-Real special_place(Random& random, const Grid& grid, int axis) {
+Real special_position(Random& random, const Grid& grid, int axis) {
   const double lo = grid.box.lo[axis];
   const double hi = lo + grid.box.length[axis];
   const double cell = lo + static_cast<double>(random.below(grid.num[axis])) * grid.spacing(axis);
@@ -78,7 +78,7 @@ PaintedPoints<Real> random_points(const Grid& grid, Index num, std::uint64_t see
                              : 0;
       const bool is_special = random.one_in(3);
       points.pos.push_back(is_special
-                               ? special_place<Real>(random, grid, axis)
+                               ? special_position<Real>(random, grid, axis)
                                : static_cast<Real>(lo + length * (out + random.uniform(0, 0.999))));
     }
     points.mass.push_back(random.log_uniform(0.01, 100));

@@ -60,7 +60,7 @@ double read_by_definition(const PaintedPoints<Real>& points, std::size_t p, Wind
 
 }  // namespace
 
-TEST_CASE("readout: every value is the window's mean of the cells around the place") {
+TEST_CASE("readout: every value is the window's mean of the cells around the point") {
   for (const Window window : all_windows) {
     for (const Grid& grid :
          {odd_grid(1, 1, 1), odd_grid(2, 3, 5), odd_grid(17, 5, 3), odd_grid(5, 3, 7, false)}) {
@@ -164,11 +164,11 @@ TEST_CASE("readout: the transpose of painting") {
     paint(context, part.particles, painted, {.window = window});
     const std::vector<double> a = own_cells(context, painted);
     const std::vector<double> b = own_cells(context, field);
-    const double of_places =
+    const double of_points =
         context.comm.sum(std::inner_product(values.begin(), values.end(), part.mass.begin(), 0.0));
     const double of_cells =
         context.comm.sum(std::inner_product(a.begin(), a.end(), b.begin(), 0.0));
-    CHECK(of_places == Approx(of_cells).epsilon(1e-12));
+    CHECK(of_points == Approx(of_cells).epsilon(1e-12));
   }
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("host_exec: threads") {
   CHECK_THROWS_WITH(host_exec(-7), Contains("-7") && Contains("positive"));
 }
 
-TEST_CASE("describe: names the place, the threads and the vector instructions") {
+TEST_CASE("describe: names the host, the threads and the vector instructions") {
   CHECK_THAT(describe(host_exec(1)), StartsWith("host, 1 thread, "));
   CHECK_THAT(describe(host_exec(8)), StartsWith("host, 8 threads, "));
   CHECK(describe(host_exec(8)).size() > std::string("host, 8 threads, ").size());

@@ -115,7 +115,7 @@ TEST_CASE("RealColumn: float or double read as double") {
   CHECK_FALSE(static_cast<bool>(RealColumn()));
 }
 
-TEST_CASE("contracts name the condition and the place") {
+TEST_CASE("contracts name the condition and the line") {
   CHECK_THROWS_AS(contract_failed("a < b", "file.cpp", 12), ContractViolation);
   CHECK_THROWS_WITH(contract_failed("a < b", "file.cpp", 12),
                     Contains("a < b") && Contains("file.cpp:12") && Contains("bug"));

@@ -154,7 +154,7 @@ TEST_CASE("frames choose cells of the wanted side or smaller, or as small as key
   if (!choice.fine_enough) CHECK(frame.bits_per_axis == max_bits);
 }
 
-TEST_CASE("frames of no particles, and of particles at one place, have one cell") {
+TEST_CASE("frames of no particles, and of particles at one position, have one cell") {
   Extent extent;
   for (const Index total : {0, 5}) {
     extent.range.total = total;

@@ -124,19 +124,18 @@ TEST_CASE("Decomposition: every mode has one owner, in either order") {
 
 TEST_CASE("MeshSize: memory is that of the rank with most") {
   for_decompositions([](const Decomposition& d) {
-    Index most_cells = 0;
-    Index most_modes = 0;
+    Index max_cells = 0;
+    Index max_modes = 0;
     for (int rank = 0; rank < d.num_ranks(); ++rank) {
-      most_cells = std::max(most_cells, d.cells(rank).size());
-      most_modes =
-          std::max(most_modes, d.modes(rank, Spectrum::half, ModeOrder::transposed).size());
+      max_cells = std::max(max_cells, d.cells(rank).size());
+      max_modes = std::max(max_modes, d.modes(rank, Spectrum::half, ModeOrder::transposed).size());
     }
     MeshSize mesh{d.grid().num, d.num_ranks(), false, d.shape()};
     const double modes = modes_bytes(mesh);
     const double field = field_bytes(mesh);
-    CHECK(modes >= 8 * static_cast<double>(most_modes));
+    CHECK(modes >= 8 * static_cast<double>(max_modes));
     mesh.double_values = true;
-    CHECK(field_bytes(mesh) - field == 4 * static_cast<double>(most_cells));
+    CHECK(field_bytes(mesh) - field == 4 * static_cast<double>(max_cells));
     if (d.shape()[1] > 1) return;
     mesh.shape = {};
     CHECK(modes_bytes(mesh) == 2 * modes);

@@ -40,20 +40,20 @@ TEST_CASE("direct dft: one cell is a wave along each axis") {
 TEST_CASE("direct dft: a wrong value, one that is missing and one that is NaN are seen") {
   const GridIndex num = {{4, 3, 5}};
   const Signals signals(num, Signals::Kind::complex);
-  const Placement place{layout_of({{}, num}), 60, 1};
+  const Placement placement{layout_of({{}, num}), 60, 1};
   const Communicator alone;
   const double bound = error_bound<std::complex<double>>(num);
-  const auto right = arranged<std::complex<double>>(place, signals.mode());
-  CHECK(relative_error(alone, right, place, signals.mode()) <= bound);
+  const auto right = arranged<std::complex<double>>(placement, signals.mode());
+  CHECK(relative_error(alone, right, placement, signals.mode()) <= bound);
   auto wrong = right;
   wrong[17] *= 1 + 1e-12;
-  CHECK(!(relative_error(alone, wrong, place, signals.mode()) <= bound));
+  CHECK(!(relative_error(alone, wrong, placement, signals.mode()) <= bound));
   wrong = right;
   std::swap(wrong[3], wrong[4]);
-  CHECK(!(relative_error(alone, wrong, place, signals.mode()) <= bound));
+  CHECK(!(relative_error(alone, wrong, placement, signals.mode()) <= bound));
   wrong = right;
   wrong[59] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(!(relative_error(alone, wrong, place, signals.mode()) <= bound));
+  CHECK(!(relative_error(alone, wrong, placement, signals.mode()) <= bound));
 }
 
 TEST_CASE("guarded memory: a byte before, behind or far behind is seen") {

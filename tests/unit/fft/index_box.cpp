@@ -1,4 +1,4 @@
-/// Bricks and layouts, against loops over their cells.
+/// Index boxes and layouts, against loops over their cells.
 #include "zhalo/fft/decomposition.hpp"
 
 #include <catch2/catch.hpp>
@@ -86,8 +86,8 @@ TEST_CASE(
                                 ? 0
                                 : index_box.length(order[0]) * index_box.length(order[1]) *
                                       (index_box.length(order[2]) + gap)));
-      // The next place, counted without strides.
-      Index place = 0;
+      // The next offset, counted without strides.
+      Index offset = 0;
       bool agree = true;
       GridIndex cell;
       for (cell[order[0]] = index_box.lo[order[0]]; cell[order[0]] < index_box.hi[order[0]];
@@ -96,8 +96,8 @@ TEST_CASE(
              ++cell[order[1]]) {
           for (cell[order[2]] = index_box.lo[order[2]]; cell[order[2]] < index_box.hi[order[2]];
                ++cell[order[2]])
-            agree = agree && layout.offset(cell) == place++;
-          place += gap;
+            agree = agree && layout.offset(cell) == offset++;
+          offset += gap;
         }
       }
       CHECK(agree);
@@ -106,8 +106,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "rounds of bricks: no two of one round overlap, those that overlap keep their order, and no "
-    "round can be spared") {
+    "rounds of index boxes: no two of one round overlap, those that overlap keep their order, and "
+    "no round can be spared") {
   Random random(3);
   std::size_t max_rounds = 0;
   for (int i = 0; i < 50; ++i) {

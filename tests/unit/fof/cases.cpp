@@ -47,10 +47,10 @@ PointSet<Real> lattice(const Box& box, Index n, double spacing, double linking_l
   PointSet<Real> points{{}, box, linking_length};
   const Index num = box.dimensions == 3 ? n * n * n : n * n;
   for (Index i = 0; i < num; ++i) {
-    const Index place[] = {i % n, i / n % n, i / (n * n)};
+    const Index cell[] = {i % n, i / n % n, i / (n * n)};
     for (int axis = 0; axis < box.dimensions; ++axis) {
       points.pos.push_back(
-          static_cast<Real>(box.lo[axis] + static_cast<double>(place[axis]) * spacing));
+          static_cast<Real>(box.lo[axis] + static_cast<double>(cell[axis]) * spacing));
     }
   }
   return points;
@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("all points equal are one group", "", float, double) {
   CHECK(fof_labels(points, {leaf_size, 2}) == Label(1000, 0));
 }
 
-TEST_CASE("particles at one place are one leaf of a domain, in any box") {
+TEST_CASE("particles at one position are one leaf of a domain, in any box") {
   const Box box = GENERATE(Box::unbounded(3), Box::periodic_cube(1));
   const PointSet<float> points = points_of<float>(box, 0.1, std::vector<double>(3 * 10000, 0.3));
   const LaidOut<float> laid_out(points, Layout::rows);
@@ -145,8 +145,8 @@ TEMPLATE_TEST_CASE("points on every face, edge and corner of a periodic box, and
     std::vector<double> pos;
     const int num = dimensions == 3 ? 27 : 9;
     for (int i = 0; i < num; ++i) {
-      const int place[] = {i % 3, i / 3 % 3, i / 9};
-      for (int axis = 0; axis < dimensions; ++axis) pos.push_back(lo + 0.5 * length * place[axis]);
+      const int step[] = {i % 3, i / 3 % 3, i / 9};
+      for (int axis = 0; axis < dimensions; ++axis) pos.push_back(lo + 0.5 * length * step[axis]);
     }
     for (const double b : {0.01, 0.3, 0.499, 0.5}) {
       const PointSet<TestType> points = points_of<TestType>(box, b * length, pos);
@@ -230,7 +230,7 @@ TEMPLATE_TEST_CASE("every mixture of periodic and other axes", "", float, double
   }
 }
 
-TEMPLATE_TEST_CASE("boxes of every size, place and shape", "", float, double) {
+TEMPLATE_TEST_CASE("boxes of every size, position and shape", "", float, double) {
   const double size = GENERATE(0.03, 1.0, 170.0, 1e26, 1e-20);
   const double corner = GENERATE(0.0, -0.375, 10.0);
   const Shape shape = GENERATE(Shape::uniform, Shape::blobs, Shape::edges);
@@ -244,7 +244,7 @@ TEMPLATE_TEST_CASE("boxes of every size, place and shape", "", float, double) {
 }
 
 TEST_CASE("a box far from the origin, of as many digits as a float has") {
-  // Floats near 1e6 are 1/16 apart: the whole box has sixteen places an axis.
+  // Floats near 1e6 are 1/16 apart: the whole box has sixteen values an axis.
   Random random(5);
   Box box = Box::periodic_cube(0.99);
   box.lo = {{1e6 + 0.03, -1e6 - 0.03, 3e5}};
@@ -259,10 +259,10 @@ TEMPLATE_TEST_CASE("thousands of duplicates among others", "", float, double) {
   Random random(11);
   PointSet<TestType> points{{}, Box::periodic_cube(1), GENERATE(0.02, 1e-4, 1e-9)};
   fill(points, random, Shape::uniform, 100);
-  const std::vector<TestType> places = points.pos;
+  const std::vector<TestType> pos = points.pos;
   for (int i = 0; i < 2000; ++i) {
-    const auto place = static_cast<std::ptrdiff_t>(3 * random.below(3));
-    points.pos.insert(points.pos.end(), places.begin() + place, places.begin() + place + 3);
+    const auto at = static_cast<std::ptrdiff_t>(3 * random.below(3));
+    points.pos.insert(points.pos.end(), pos.begin() + at, pos.begin() + at + 3);
   }
   const Label expected = brute_force_groups(points);
   CHECK(fof_labels(points, {32, 2}) == expected);
@@ -367,9 +367,8 @@ TEMPLATE_TEST_CASE("cells of a domain are not groups of a shorter linking length
   PointSet<TestType> points{{}, Box::periodic_cube(16 * side), length};
   for (const int cell : {2, 5, 9, 13}) {
     for (int i = 0; i < 80; ++i) {
-      const double place = cell + (i % 2 == 0 ? 0.02 : 0.98);  // 0.96 lengths apart
-      for (int axis = 0; axis < 3; ++axis)
-        points.pos.push_back(static_cast<TestType>(place * side));
+      const double at = cell + (i % 2 == 0 ? 0.02 : 0.98);  // 0.96 lengths apart
+      for (int axis = 0; axis < 3; ++axis) points.pos.push_back(static_cast<TestType>(at * side));
     }
   }
   const LaidOut<TestType> laid_out(points, Layout::rows);

@@ -103,7 +103,7 @@ TEST_CASE("float pairs that float arithmetic decides wrongly are decided as in f
 TEST_CASE(
     "across an edge, a distance that float arithmetic calls zero may be beyond the linking "
     "length") {
-  // Floats near 170.3 are 1.5e-5 apart. The period as a float is the last place inside the box,
+  // Floats near 170.3 are 1.5e-5 apart. The period as a float is the last number inside the box,
   // almost half a step below the edge.
   const float last = 170.3F;
   const double length = static_cast<double>(last) + 0.45 * std::ldexp(1.0, -16);
@@ -122,7 +122,7 @@ TEST_CASE(
 
 TEST_CASE(
     "across an edge far from the origin, where the linking length is less than a rounding step") {
-  // Floats near 1e6 are 1/16 apart. Two rows of particles at the first and the last place of x,
+  // Floats near 1e6 are 1/16 apart. Two rows of particles at the smallest and the largest x,
   // friends across the edge only.
   Box box;
   box.lo = {{1e6 + 0.03, 0, 0}};

@@ -42,9 +42,10 @@ PointSet<float> full_lattice(int side, bool periodic) {
   return points;
 }
 
-/// num particles at each of some places.
-PointSet<float> copies(Index places, Index num) {
-  const PointSet<float> once = points_in<float>(cube(0, 1, true), Shape::uniform, places, 24);
+/// num particles at each of some positions.
+PointSet<float> copies(Index num_positions, Index num) {
+  const PointSet<float> once =
+      points_in<float>(cube(0, 1, true), Shape::uniform, num_positions, 24);
   PointSet<float> points = once;
   for (Index copy = 1; copy < num; ++copy)
     points.pos.insert(points.pos.end(), once.pos.begin(), once.pos.end());
@@ -66,7 +67,7 @@ TEMPLATE_TEST_CASE("each k, uniform and strongly clustered", "[knn]", float, dou
   }
 }
 
-TEMPLATE_TEST_CASE("two places whose squared distance is the smallest number", "[knn]", float,
+TEMPLATE_TEST_CASE("two positions whose squared distance is the smallest number", "[knn]", float,
                    double) {
   // The search multiplies lengths by a power of two that brings the farthest particle to about
   // 2^61 (float) or 2^509 (double): the square of the distance is then rounded up to one bit.

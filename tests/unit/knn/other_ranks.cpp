@@ -145,8 +145,8 @@ TEST_CASE("ranks fetch about as much as is near them", "[knn]") {
   }
 }
 
-/// Two clouds in opposite octants. The second rank has a few particles of the first cloud, so their
-/// nearest ones on this rank are in the other cloud.
+/// Two clumps in opposite octants. The second rank has a few particles of the first clump, so their
+/// nearest ones on this rank are in the other clump.
 TEST_CASE("a few particles far from the others of their rank do not fetch all that is between",
           "[knn]") {
   const Index num = 20000;

@@ -36,9 +36,9 @@ struct Fluid {
           velocity.data() + axis, points.box.dimensions * static_cast<Index>(sizeof(double)));
     return all;
   }
-  /// Its places in a precision, without anything else.
+  /// Its positions in a precision, without anything else.
   template <class Real>
-  PointSet<Real> places() const {
+  PointSet<Real> positions() const {
     PointSet<Real> in_real;
     in_real.box = points.box;
     in_real.pos.assign(points.pos.begin(), points.pos.end());
@@ -157,10 +157,10 @@ TEST_CASE("one search gives lists, columns and quantities: those of searches for
   CHECK(to_host(context.exec, found.index) == to_host(context.exec, expected.index));
   CHECK(to_host(context.exec, found.distance) == to_host(context.exec, expected.distance));
   CHECK(to_host(context.exec, found.columns[0]) == to_host(context.exec, expected.columns[0]));
-  const auto places = to_host(context.exec, found.location);
-  const auto expected_places = to_host(context.exec, expected.location);
-  CHECK(std::memcmp(places.data(), expected_places.data(),
-                    places.size() * sizeof(ParticleLocation)) == 0);
+  const auto location = to_host(context.exec, found.location);
+  const auto expected_location = to_host(context.exec, expected.location);
+  CHECK(std::memcmp(location.data(), expected_location.data(),
+                    location.size() * sizeof(ParticleLocation)) == 0);
   const auto query = to_host(context.exec, found.query);
   REQUIRE(found.quantities.size() == wanted.size());
   CHECK(expected.quantities.empty());
@@ -177,8 +177,8 @@ TEMPLATE_TEST_CASE("built-in densities have the bits of the functor", "[knn]", f
   const int dimensions = GENERATE(2, 3);
   Context context;
   const Fluid fluid(300, dimensions);
-  const PointSet<TestType> places = fluid.places<TestType>();
-  Particles<TestType> particles = particles_of(places);
+  const PointSet<TestType> positions = fluid.positions<TestType>();
+  Particles<TestType> particles = particles_of(positions);
   particles.segments[0].mass = RealColumn(fluid.mass.data());
   // Rows that end in every lane of a vector, and longer than what is weighed at a time.
   for (const int k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 32, 64, 65, 150, 300}) {
@@ -203,8 +203,8 @@ TEMPLATE_TEST_CASE("quantities of equal masses have the bits of those with a col
   const int dimensions = GENERATE(2, 3);
   Context context;
   const Fluid fluid(400, dimensions);
-  const PointSet<TestType> places = fluid.places<TestType>();
-  Particles<TestType> uniform = particles_of(places);
+  const PointSet<TestType> positions = fluid.positions<TestType>();
+  Particles<TestType> uniform = particles_of(positions);
   uniform.uniform_mass = 0.3;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(dimensions); ++axis)
     uniform.segments[0].velocity[axis] = fluid.particles().segments[0].velocity[axis];

@@ -60,7 +60,7 @@ std::vector<DigestOfList> digests_of_lists(const Context& context, const PointSe
 TEMPLATE_TEST_CASE("a reduction equals the same function of the full lists", "[knn]", float,
                    double) {
   const Context context = context_of(3);
-  for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_places}) {
+  for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_positions}) {
     const PointSet<TestType> points = points_in<TestType>(cube(0, 1, true), shape, 250, 51);
     Random random(52);
     const PointSet<TestType> queries = random_queries(points, random, 150);
@@ -116,7 +116,7 @@ TEST_CASE("a reduction with two columns sees those of the query, too", "[knn]") 
 TEMPLATE_TEST_CASE("lists of all within a radius are those of brute force, in chunks of any size",
                    "[knn]", float, double) {
   const Context context = context_of(3);
-  for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_places}) {
+  for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::lattice, Shape::few_positions}) {
     for (const bool periodic : {true, false}) {
       const PointSet<TestType> points =
           points_in<TestType>(cube(0, 1, periodic), shape, ZHALO_CHECKED ? 100 : 200, 55);

@@ -105,7 +105,7 @@ void check_counts(const PointSet<Real>& points, const Wanted& wanted) {
 
 // Of many neighbours most are in nodes that lie within the radius as a whole.
 TEMPLATE_TEST_CASE("many neighbours within a radius are counted", "[knn]", float, double) {
-  for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::few_places}) {
+  for (const Shape shape : {Shape::uniform, Shape::blobs, Shape::few_positions}) {
     for (const Box& box : {Box::periodic_cube(1), Box::unbounded()}) {
       PointSet<TestType> points{{}, box, 0.3};
       Random random(17);

@@ -19,8 +19,8 @@ Work work_of(const PointSet<float>& points, const KnnOptions& options) {
           static_cast<double>(found.statistics.leaves_visited) / num};
 }
 
-PointSet<float> equal_particles(Index places, Index num_each) {
-  PointSet<float> once = points_in<float>(cube(0, 1, true), Shape::uniform, places, 41);
+PointSet<float> equal_particles(Index num_positions, Index num_each) {
+  PointSet<float> once = points_in<float>(cube(0, 1, true), Shape::uniform, num_positions, 41);
   PointSet<float> points{{}, once.box, 0};
   for (Index i = 0; i < num_each; ++i)
     points.pos.insert(points.pos.end(), once.pos.begin(), once.pos.end());
@@ -65,7 +65,7 @@ TEST_CASE("work per query does not grow with the number of particles", "[knn]") 
   }
 }
 
-TEST_CASE("a lattice, where every distance is shared by many, costs little more than random places",
+TEST_CASE("a lattice, where every distance is shared by many, costs little more than random points",
           "[knn]") {
   PointSet<float> lattice{{}, cube(0, 1, true), 0};
   for (int i = 0; i < 16 * 16 * 16; ++i) {
@@ -78,7 +78,7 @@ TEST_CASE("a lattice, where every distance is shared by many, costs little more 
   CHECK(tied.pairs < 3 * random.pairs);
 }
 
-TEST_CASE("points on a line or in a dense cluster cost little more than random places", "[knn]") {
+TEST_CASE("points on a line or in a dense cluster cost little more than random points", "[knn]") {
   const Index num = 8000;
   const PointSet<float> random = points_in<float>(cube(0, 1, true), Shape::uniform, num, 47);
   PointSet<float> line = random;

@@ -1,4 +1,5 @@
-/// Fields and transposes of one rank without MPI: what is refused, and what needs no other rank.
+/// Fields and redistribute() of one rank without MPI: what is refused, and what needs no other
+/// rank.
 #include "zhalo/mesh/field.hpp"
 
 #include <catch2/catch.hpp>
@@ -57,7 +58,7 @@ TEST_CASE("Field: moves, with its values") {
   CHECK(c.span()[c.layout().offset({{4, -1, 4}})] == 16);
 }
 
-TEST_CASE("transpose: bad input") {
+TEST_CASE("redistribute: bad input") {
   const FieldLayout cells = FieldLayout::of_cells(alone);
   const FieldLayout two = FieldLayout::of_cells(Decomposition(Grid::cube(4), 2));
   CHECK_NOTHROW(move(cells, 64, cells, 64));

@@ -15,8 +15,7 @@ using namespace zhalo::testing;
 
 }  // namespace
 
-TEST_CASE(
-    "bricks: the text for devices and the text for the host do as a loop over all words does") {
+TEST_CASE("index boxes: the texts for devices and for the host do as a loop over all words does") {
   Random random(11);
   for (int i = 0; i < 60; ++i) {
     const RandomMoves moves(random);
@@ -39,7 +38,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("bricks: quotients of numbers of any length") {
+TEST_CASE("index boxes: quotients of numbers of any length") {
   const Index numbers[] = {
       1, 2, 3, 1000, (Index{1} << 32) - 1, Index{1} << 32, (Index{1} << 62) + 12345};
   for (const Index a : numbers) {

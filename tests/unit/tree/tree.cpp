@@ -1,4 +1,4 @@
-/// The plane hierarchy: what a tree must be, checked node by node.
+/// The levels of a tree: what they must be, checked node by node.
 #include "src/tree/tree.hpp"
 
 #include <algorithm>
@@ -81,12 +81,11 @@ struct Built {
 };
 
 template <class Real>
-Range leaf_of(const kernels::TreeView<Real>& tree, Index slot) {
-  return {tree.leaf_begin[slot], tree.leaf_end[slot]};
+Range leaf_of(const kernels::TreeView<Real>& tree, Index index) {
+  return {tree.leaf_begin[index], tree.leaf_end[index]};
 }
 
-/// Leaves in order; each node of plane 1 fills its slots from the first on, behind them are empty
-/// ones.
+/// Leaves in order; each node of level 1 has its leaves first, and empty ones behind them.
 template <class Real>
 void check_leaves(const Built<Real>& built, const TreeOptions& options) {
   const kernels::TreeView<Real>& tree = built.tree.view();
@@ -99,8 +98,8 @@ void check_leaves(const Built<Real>& built, const TreeOptions& options) {
   for (Index node = 0; node < tree.level_size[0] / tree.fanout; ++node) {
     const Index first_leaf = static_cast<Index>(leaves.size());
     bool ended = false;
-    for (Index slot = node * tree.fanout; slot < (node + 1) * tree.fanout; ++slot) {
-      const Range leaf = leaf_of(tree, slot);
+    for (Index index = node * tree.fanout; index < (node + 1) * tree.fanout; ++index) {
+      const Range leaf = leaf_of(tree, index);
       ended = ended || leaf.begin == leaf.end;
       if (ended) REQUIRE(leaf.begin == leaf.end);
       if (ended) continue;
@@ -114,8 +113,8 @@ void check_leaves(const Built<Real>& built, const TreeOptions& options) {
 }
 
 template <class Real>
-void check_leaf_box(const kernels::TreeView<Real>& tree, Index slot) {
-  const Range leaf = leaf_of(tree, slot);
+void check_leaf_box(const kernels::TreeView<Real>& tree, Index index) {
+  const Range leaf = leaf_of(tree, index);
   for (int axis = 0; axis < 3; ++axis) {
     Real lo = std::numeric_limits<Real>::infinity();
     Real hi = -lo;
@@ -123,43 +122,43 @@ void check_leaf_box(const kernels::TreeView<Real>& tree, Index slot) {
       lo = std::min(lo, tree.pos.axis[axis][i]);
       hi = std::max(hi, tree.pos.axis[axis][i]);
     }
-    REQUIRE(tree.boxes.lo[axis][slot] == lo);
-    REQUIRE(tree.boxes.hi[axis][slot] == hi);
+    REQUIRE(tree.boxes.lo[axis][index] == lo);
+    REQUIRE(tree.boxes.hi[axis][index] == hi);
   }
 }
 
 /// The box of a node is exactly that of its children; of none, an empty one.
 template <class Real>
-void check_node_box(const kernels::TreeView<Real>& tree, int plane, Index node) {
+void check_node_box(const kernels::TreeView<Real>& tree, int level, Index node) {
   const Index first = node * tree.fanout;
-  const Index last = std::min(first + tree.fanout, tree.level_size[plane - 1]);
+  const Index last = std::min(first + tree.fanout, tree.level_size[level - 1]);
   for (int axis = 0; axis < 3; ++axis) {
     Real lo = std::numeric_limits<Real>::infinity();
     Real hi = -lo;
-    for (Index child = tree.level_first[plane - 1] + first;
-         child < tree.level_first[plane - 1] + last; ++child) {
+    for (Index child = tree.level_first[level - 1] + first;
+         child < tree.level_first[level - 1] + last; ++child) {
       lo = std::min(lo, tree.boxes.lo[axis][child]);
       hi = std::max(hi, tree.boxes.hi[axis][child]);
     }
-    REQUIRE(tree.boxes.lo[axis][tree.level_first[plane] + node] == lo);
-    REQUIRE(tree.boxes.hi[axis][tree.level_first[plane] + node] == hi);
+    REQUIRE(tree.boxes.lo[axis][tree.level_first[level] + node] == lo);
+    REQUIRE(tree.boxes.hi[axis][tree.level_first[level] + node] == hi);
   }
 }
 
 template <class Real>
-void check_planes(const kernels::TreeView<Real>& tree) {
+void check_levels(const kernels::TreeView<Real>& tree) {
   REQUIRE(tree.num_levels >= 1);
   REQUIRE(tree.num_levels <= kernels::TreeView<Real>::max_levels);
   REQUIRE(tree.level_first[0] == 0);
   REQUIRE(tree.level_size[tree.num_levels - 1] <= tree.fanout);
-  for (int plane = 1; plane < tree.num_levels; ++plane) {
-    REQUIRE(tree.level_first[plane] == tree.level_first[plane - 1] + tree.level_size[plane - 1]);
-    REQUIRE(tree.level_size[plane] % tree.fanout == 0);
-    REQUIRE(tree.level_size[plane] * tree.fanout >= tree.level_size[plane - 1]);
-    REQUIRE((tree.level_size[plane] - tree.fanout) * tree.fanout < tree.level_size[plane - 1]);
-    for (Index node = 0; node < tree.level_size[plane]; ++node) check_node_box(tree, plane, node);
+  for (int level = 1; level < tree.num_levels; ++level) {
+    REQUIRE(tree.level_first[level] == tree.level_first[level - 1] + tree.level_size[level - 1]);
+    REQUIRE(tree.level_size[level] % tree.fanout == 0);
+    REQUIRE(tree.level_size[level] * tree.fanout >= tree.level_size[level - 1]);
+    REQUIRE((tree.level_size[level] - tree.fanout) * tree.fanout < tree.level_size[level - 1]);
+    for (Index node = 0; node < tree.level_size[level]; ++node) check_node_box(tree, level, node);
   }
-  for (Index slot = 0; slot < tree.level_size[0]; ++slot) check_leaf_box(tree, slot);
+  for (Index index = 0; index < tree.level_size[0]; ++index) check_leaf_box(tree, index);
 }
 
 template <class Real>
@@ -167,7 +166,7 @@ void check_tree(const PointSet<Real>& point_set, double cell, const TreeOptions&
                 const Run& run = {}) {
   const Built<Real> built(point_set, cell, options, run);
   check_leaves(built, options);
-  check_planes(built.tree.view());
+  check_levels(built.tree.view());
 }
 
 /// Coarse boxes, in their order, are the tight boxes of particles that follow each other, all of
@@ -190,10 +189,10 @@ void check_coarse_boxes(const kernels::TreeView<Real>& tree, const CoarseBoxes& 
   REQUIRE(next == tree.pos.num);
 }
 
-/// Unit cubes that begin at these places of the x axis; so many particles are in each.
-CoarseBoxes cubes_at(const std::vector<double>& places, const std::vector<Index>& counts) {
+/// Unit cubes that begin at these positions of the x axis; so many particles are in each.
+CoarseBoxes cubes_at(const std::vector<double>& positions, const std::vector<Index>& counts) {
   CoarseBoxes boxes;
-  for (const double x : places) {
+  for (const double x : positions) {
     const auto i = static_cast<std::size_t>(boxes.num++);
     boxes.box[i] = {{{x, 0, 0}}, {{x + 1, 1, 1}}};
     boxes.count[i] = counts[i];
@@ -247,14 +246,14 @@ TEST_CASE("trees over many particles, whose cells are cut in several chunks at o
                                   0.1};
   const Built<float> built(point_set, cell, {leaf_size, equal_keys_stay},
                            {32, threads, Layout::rows});
-  check_planes(built.tree.view());
+  check_levels(built.tree.view());
   // Leaf by leaf the definition is slow: the leaves are those of any other number of chunks, and of
   // few particles (above).
   const std::vector<std::uint64_t> keys = to_host(built.context.exec, built.particles.keys);
   const int bits = built.particles.frame.key_bits();
   Index next = 0;
-  for (Index slot = 0; slot < built.tree.view().level_size[0]; ++slot) {
-    const Range leaf = leaf_of(built.tree.view(), slot);
+  for (Index index = 0; index < built.tree.view().level_size[0]; ++index) {
+    const Range leaf = leaf_of(built.tree.view(), index);
     if (leaf.begin == leaf.end) continue;
     REQUIRE(leaf.begin == next);
     next = leaf.end;
@@ -282,16 +281,16 @@ TEST_CASE("trees over many particles, whose cells are cut in several chunks at o
   REQUIRE(next == point_set.num());
 }
 
-TEST_CASE("trees of one place: a single leaf of any size, or runs of leaf_size") {
+TEST_CASE("trees of one position: a single leaf of any size, or runs of leaf_size") {
   const PointSet<float> point_set{std::vector<float>(3 * 50'000, 0.5F), Box::unbounded(), 0.1};
   const Built<float> whole(point_set, 0.1, {32, true});
   CHECK(leaf_of(whole.tree.view(), 0).end == 50'000);
   CHECK(whole.tree.view().num_levels == 1);
   const Built<float> cut(point_set, 0.1, {32, false});
-  check_planes(cut.tree.view());
+  check_levels(cut.tree.view());
   Index leaves = 0;
-  for (Index slot = 0; slot < cut.tree.view().level_size[0]; ++slot) {
-    const Range leaf = leaf_of(cut.tree.view(), slot);
+  for (Index index = 0; index < cut.tree.view().level_size[0]; ++index) {
+    const Range leaf = leaf_of(cut.tree.view(), index);
     if (leaf.end == leaf.begin) continue;
     REQUIRE(leaf.begin == 32 * leaves);
     REQUIRE(leaf.end == std::min<Index>(50'000, 32 * leaves + 32));
