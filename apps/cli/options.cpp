@@ -153,7 +153,7 @@ void demand(bool good, const std::string& message) {
   if (!good) throw InputError(message);
 }
 
-bool is_positive(double value) { return std::isfinite(value) && value > 0; }
+bool is_positive(double value) { return std::isnormal(value) && value > 0; }
 
 std::vector<int> parse_types(const char* option, const std::string& list) {
   return parse_numbers(list, "type", fmt::format("{} is '{}'", option, list),

@@ -141,8 +141,12 @@ std::vector<double> project(const Context& context, const Field<float>& field, c
                             double depth);
 
 /// Haloes of the catalogue that the picture shows: in the layer, and as large as the user wants.
+struct ShownHaloes {
+  io::HaloList list;
+  Index num_undrawable = 0;  ///< left out: nowhere near the box, or without a radius
+};
 /// Throws as io::read_haloes does.
-io::HaloList read_shown_haloes(const Plan& plan);
+ShownHaloes read_shown_haloes(const Plan& plan);
 
 /// The bytes of a PNG of the projected field.
 std::string draw(const Plan& plan, std::vector<double> projected);

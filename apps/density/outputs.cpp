@@ -202,6 +202,18 @@ std::array<int, 2> map_axes(int axis) {
 
 constexpr Index max_unasked = 200;
 
+/// Whether a circle of it can be seen, itself or as an image in the next boxes.
+bool is_drawable(const io::Halo& halo, const Box& box) {
+  bool is_near = true;
+  double longest = 0;
+  for (int axis = 0; axis < 3; ++axis) {
+    const double length = box.length[axis], from_lo = halo.centre[axis] - box.lo[axis];
+    is_near = is_near && from_lo >= -length && from_lo <= 2 * length;
+    longest = std::max(longest, length);
+  }
+  return is_near && halo.radius < 100 * longest;
+}
+
 bool is_in_layer(const io::Halo& halo, const Plan& plan) {
   const View& view = plan.options.view;
   const double side = plan.grid.box.length[view.axis];
@@ -252,12 +264,17 @@ std::vector<double> project(const Context& context, const Field<float>& field, c
   return means;
 }
 
-io::HaloList read_shown_haloes(const Plan& plan) {
+ShownHaloes read_shown_haloes(const Plan& plan) {
   const auto& min_members = plan.options.min_members;
   const Index max_haloes = min_members ? std::numeric_limits<Index>::max() : max_unasked;
-  return io::read_haloes(plan.options.haloes, max_haloes, [&](const io::Halo& halo) {
-    return halo.length >= min_members.value_or(0) && is_in_layer(halo, plan);
+  ShownHaloes shown;
+  shown.list = io::read_haloes(plan.options.haloes, max_haloes, [&](const io::Halo& halo) {
+    if (halo.length < min_members.value_or(0)) return false;
+    if (is_drawable(halo, plan.grid.box)) return is_in_layer(halo, plan);
+    ++shown.num_undrawable;
+    return false;
   });
+  return shown;
 }
 
 std::string draw(const Plan& plan, std::vector<double> projected) {

@@ -56,6 +56,13 @@ app::RunFiles files_of(const Plan& plan) {
 double depth_of(const Options& options, const Grid& grid, const std::string& unit) {
   const double side = grid.box.length[options.view.axis];
   const double depth = options.view.depth.value_or(side);
+  constexpr double max_sides = 1e4, min_part = 1e-9;  // beyond them nothing is left but rounding
+  if (std::abs(options.view.from) > max_sides * side)
+    throw InputError(fmt::format("--from is {:.10g} {}, more than {:g} sides of the box",
+                                 options.view.from, unit, max_sides));
+  if (depth < min_part * side)
+    throw InputError(fmt::format("--depth is {:.10g} {}, less than {:g} of the box's side", depth,
+                                 unit, min_part));
   if (depth > side)
     throw InputError(fmt::format("--depth is {:.10g} {}, but the box has {:.10g} along {}", depth,
                                  unit, side, axis_names[options.view.axis]));
@@ -128,8 +135,14 @@ void warn_of_haloes(Plan& plan) {
 /// On rank 0.
 void set_haloes(const Communicator& comm, Plan& plan) {
   if (plan.options.haloes.empty() || comm.rank() != 0) return;
-  plan.haloes = read_shown_haloes(plan);
+  ShownHaloes shown = read_shown_haloes(plan);
+  plan.haloes = std::move(shown.list);
   check_haloes(plan);
+  if (shown.num_undrawable > 0)
+    plan.warnings.push_back(fmt::format(
+        "{} of the {} haloes of '{}' are not drawn: their GroupPos or radius is not finite, or far "
+        "beyond the box (are they in the unit of the particles?)",
+        shown.num_undrawable, plan.haloes.num_total, plan.options.haloes));
 }
 
 void set_redshift_space(Plan& plan) {

@@ -87,8 +87,7 @@ class Species {
     Buffer<T> loaded(exec, num_loaded(), "a column in the snapshot's order");
     Index at = 0;
     for (int s = 0; s < num(); ++s) {
-      const Buffer<T> of_species =
-          domain.to_caller_order(Span<const T>(all.span().subspan(at, domain.num(s))), s);
+      const Buffer<T> of_species = domain.to_caller_order(all.span().subspan(at, domain.num(s)), s);
       copy_pieces(exec, s, of_species.data(), loaded.data());
       at += domain.num(s);
     }

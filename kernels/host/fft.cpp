@@ -181,6 +181,7 @@ void HostPlanes<Real>::plan() {
                                has_columns && transforms_in_place() ? plane_size() : 0});
   Buffer<Cells> scratch(exec_, size, "planning of Fourier transforms");
   const std::lock_guard lock(fftw_planner());
+  const PlansOfOneThread<Real> of_one_thread;
   std::optional<WithoutWisdom<Real>> without_wisdom;
   if (!steps_.measure) without_wisdom.emplace();
   load_rows_ = plan_rows(steps_.load_rows, flags, scratch.data());

@@ -33,6 +33,12 @@ struct LinesShape {
 template <class Real>
 struct Fftw;
 
+// Of FFTW's libraries with threads, if the program is linked with one. zhalo is not.
+#pragma weak fftw_planner_nthreads
+#pragma weak fftw_plan_with_nthreads
+#pragma weak fftwf_planner_nthreads
+#pragma weak fftwf_plan_with_nthreads
+
 /// FFTW names the functions of each precision by a prefix. export_wisdom() returns what it has
 /// measured, to be freed; null if there is nothing that can be told.
 // NOLINTBEGIN(bugprone-macro-parentheses): names and types, which take none
@@ -63,6 +69,11 @@ struct Fftw;
     static char* export_wisdom() { return prefix##export_wisdom_to_string(); }                     \
     static void forget_wisdom() { prefix##forget_wisdom(); }                                       \
     static void import_wisdom(const char* wisdom) { prefix##import_wisdom_from_string(wisdom); }   \
+    static bool has_threads() {                                                                    \
+      return prefix##planner_nthreads != nullptr && prefix##plan_with_nthreads != nullptr;         \
+    }                                                                                              \
+    static int num_threads() { return prefix##planner_nthreads(); }                                \
+    static void set_num_threads(int num) { prefix##plan_with_nthreads(num); }                      \
   }
 // NOLINTEND(bugprone-macro-parentheses)
 ZHALO_FFTW(double, fftw_);
@@ -92,6 +103,26 @@ class WithoutWisdom {
 
  private:
   std::unique_ptr<char, decltype(&std::free)> wisdom_;
+};
+
+/// While it lives, plans are for one thread each, also if the caller's code lets FFTW plan for
+/// several: zhalo's threads each run their own. To be held under the planner's lock.
+template <class Real>
+class PlansOfOneThread {
+ public:
+  PlansOfOneThread() {
+    if (!Fftw<Real>::has_threads()) return;
+    callers_ = Fftw<Real>::num_threads();
+    Fftw<Real>::set_num_threads(1);
+  }
+  PlansOfOneThread(const PlansOfOneThread&) = delete;
+  PlansOfOneThread& operator=(const PlansOfOneThread&) = delete;
+  ~PlansOfOneThread() {
+    if (Fftw<Real>::has_threads()) Fftw<Real>::set_num_threads(callers_);
+  }
+
+ private:
+  int callers_ = 1;
 };
 
 /// Owns a plan; may be executed by many threads at once.

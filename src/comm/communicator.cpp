@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -32,6 +33,7 @@ void Communicator::State::give_up(const std::string& why) noexcept {
   broken = true;
   memory_is_lost = network->keeps_memory();
   network->give_up(why);
+  if (machine != nullptr && machine->state_ != nullptr) machine->state_->give_up(why);
 }
 
 void Communicator::State::give_up(const std::string& why, const Exec& exec) noexcept {
@@ -121,9 +123,10 @@ double timeout_of(const CommunicatorOptions& options) {
   if (options.timeout_seconds >= 0) return options.timeout_seconds;
   const char* text = std::getenv("ZHALO_TIMEOUT");
   if (text == nullptr) return default_timeout_seconds;
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(seconds >= 0)) {
+  double seconds = 0;
+  const char* const end = text + std::strlen(text);
+  const auto [number_end, error] = std::from_chars(text, end, seconds);  // of no locale
+  if (error != std::errc() || number_end != end || !(seconds >= 0)) {
     throw InputError(
         fmt::format("ZHALO_TIMEOUT is '{}' (must be a number of seconds, 0 for no limit)", text));
   }
@@ -238,6 +241,15 @@ Communicator Communicator::split_by_machine() const {
   enter(operation);
   if (state_ == nullptr) return {};
   return make_part(state_->call(operation, [&] { return state_->network->split_by_machine(); }));
+}
+
+const Communicator& machine_of(const Communicator& comm) {
+  if (comm.state_ == nullptr) return comm;
+  std::unique_ptr<Communicator>& kept = comm.state_->machine;
+  const bool is_usable = kept != nullptr && !kept->is_broken();
+  if (comm.min(Index{is_usable ? 1 : 0}) == 0)
+    kept = std::make_unique<Communicator>(comm.split_by_machine());
+  return *kept;
 }
 
 // ---------------------------------------------------------------- reductions

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -21,23 +18,9 @@ namespace {
 
 constexpr int max_threads = 4096;
 
-/// OMP_NUM_THREADS, or 0 if it is not set or says nothing clear. Of a list "4,2" the first counts:
-/// one level is used.
-int threads_from_environment() {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  if (text == nullptr) return 0;
-  constexpr const char* blank = " \t";
-  text += std::strspn(text, blank);
-  int threads = 0;
-  const auto [number_end, error] = std::from_chars(text, text + std::strlen(text), threads);
-  const char* const end = number_end + std::strspn(number_end, blank);
-  const bool whole = *end == '\0' || *end == ',';
-  return error == std::errc() && whole && threads > 0 ? threads : 0;
-}
-
 /// 0: the fair share.
 int threads_wanted(const ExecRequest& request) {
-  const int wanted = request.threads < 0 ? threads_from_environment() : request.threads;
+  const int wanted = request.threads < 0 ? threads_of_environment() : request.threads;
   if (wanted > max_threads)
     throw InputError(
         fmt::format("number of threads is {} (must be at most {})", wanted, max_threads));

@@ -122,7 +122,7 @@ auto new_name() {
 }  // namespace
 
 SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
-  const Communicator machine = comm.split_by_machine();
+  const Communicator& machine = machine_of(comm);
   Name mine{{}, comm.rank(), bytes};
   std::vector<Part> parts;
   Attempt attempt;

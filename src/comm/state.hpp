@@ -79,6 +79,10 @@ class LinkedRanks {
 /// limit. MPI_COMM_NULL without MPI.
 MPI_Comm mpi_handle(const Communicator& comm);
 
+/// The ranks of this machine: split_by_machine(), made once and kept, since each split costs all
+/// ranks. Collective.
+const Communicator& machine_of(const Communicator& comm);
+
 /// A communicator of these ranks. Collective.
 Communicator make_communicator(std::unique_ptr<Network> network,
                                const CommunicatorOptions& options);
@@ -113,9 +117,10 @@ struct Communicator::State {
   /// A wait ran into the timeout: messages are under way that nobody will take, nothing can be
   /// agreed on any more.
   bool broken = false;
-  const char* entered = nullptr;        ///< the operation before which the ranks agree on errors
-  bool memory_is_lost = false;          ///< broken, and MPI may still write what it was given
-  std::shared_ptr<MemoryPool> staging;  ///< of messages of host memory
+  const char* entered = nullptr;          ///< the operation before which the ranks agree on errors
+  bool memory_is_lost = false;            ///< broken, and MPI may still write what it was given
+  std::unique_ptr<Communicator> machine;  ///< see machine_of()
+  std::shared_ptr<MemoryPool> staging;    ///< of messages of host memory
   /// Page-locked, of messages of the memory of a device, by its number.
   std::map<int, std::shared_ptr<MemoryPool>> pinned_staging;
 

@@ -1,6 +1,9 @@
 #include "zhalo/core/exec.hpp"
 
 #include <fmt/format.h>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <thread>
@@ -20,10 +23,23 @@ int available_threads() {
   return threads == 0 ? 1 : static_cast<int>(threads);
 }
 
+int threads_of_environment() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  if (text == nullptr) return 0;
+  constexpr const char* blank = " \t";
+  text += std::strspn(text, blank);
+  int threads = 0;
+  const auto [number_end, error] = std::from_chars(text, text + std::strlen(text), threads);
+  const char* const end = number_end + std::strspn(number_end, blank);
+  const bool whole = *end == '\0' || *end == ',';
+  return error == std::errc() && whole && threads > 0 ? threads : 0;
+}
+
 Exec host_exec(int threads) {
   if (threads < 0)
     throw InputError(
         fmt::format("number of threads is {} (must be 0, for all, or positive)", threads));
+  if (threads == 0) threads = threads_of_environment();
   return Host{threads == 0 ? available_threads() : threads, std::make_shared<MemoryPool>()};
 }
 

@@ -41,9 +41,14 @@ void validate_segments(const Particles<Real>& particles, bool with_positions) {
   for (std::size_t s = 0; s < particles.segments.size(); ++s) {
     const auto& segment = particles.segments[s];
     for (int axis = 0; with_positions && axis < particles.dimensions && segment.num > 0; ++axis) {
-      validate(static_cast<bool>(segment.pos[static_cast<std::size_t>(axis)]),
+      const Strided<Real>& along = segment.pos[static_cast<std::size_t>(axis)];
+      validate(static_cast<bool>(along),
                "segment {} has no positions on axis {}, but the particles have {} dimensions", s,
                axis, particles.dimensions);
+      validate(along.stride_bytes != 0 || segment.num == 1,
+               "the positions of segment {} on axis {} have a stride of 0 bytes, which is one "
+               "number for all particles; give the bytes from one particle to the next",
+               s, axis);
     }
   }
 }

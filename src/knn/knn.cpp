@@ -219,7 +219,7 @@ Buffer<ParticleLocation> locations_of(const Context& context, const KnnTargets<R
     kernels::number_locations(e, context.comm.rank(), of_caller.span());
   });
   if (targets.domain == nullptr) return of_caller;
-  return targets.domain->to_domain_order(Span<const ParticleLocation>(of_caller.span()), species);
+  return targets.domain->to_domain_order(of_caller, species);
 }
 
 /// Domain::particles() would also make positions in the caller's unit, and keep them.

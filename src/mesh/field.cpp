@@ -313,6 +313,7 @@ Field<T>& Field<T>::operator=(Field&& other) noexcept = default;
 template <class T>
 void Field<T>::pull_ghosts() {
   finish_together(*context_, [&] {
+    validate(exchange_ != nullptr, "the field has been moved from: it has no cells");
     const PhaseTimer timer(*context_, "pull ghosts");
     move_boxes(*context_, exchange_->pull, {values_.data(), values_.data(), word_size<T>},
                sizeof(T));
@@ -322,6 +323,7 @@ void Field<T>::pull_ghosts() {
 template <class T>
 void Field<T>::push_ghosts() {
   finish_together(*context_, [&] {
+    validate(exchange_ != nullptr, "the field has been moved from: it has no cells");
     const PhaseTimer timer(*context_, "push ghosts");
     const Exec& exec = context_->exec;
     const ExchangePlan plan = exchange_->pull.plan.reversed();

@@ -54,9 +54,9 @@ template <class T>
 void validate_field(const Communicator& comm, const Field<T>& field) {
   const IndexBox own = field.decomposition().cells(comm.rank());
   validate(
-      field.cells() == own,
-      "the field has other cells than this rank: it was made with a context of other ranks, or "
-      "in another order (take the same for both)");
+      field.cells() == own && field.span().size() == field.layout().size,
+      "the field has other cells than this rank: it was made with a context of other ranks, in "
+      "another order, or has been moved from (take the same for both)");
 }
 
 // Particles brought to the ranks that own the cells which they touch.

@@ -374,6 +374,18 @@ class Spectra(DensityCase):
             self.assertEqual(file["Density"].attrs["RedshiftSpace"], b"y")
         return text
 
+    def test_redshift_space_of_a_velocity_that_is_none(self):
+        path, _, _ = self.real(0)
+        shutil.copy(path, self.folder / "fast.hdf5")
+        with h5py.File(self.folder / "fast.hdf5", "r+") as file:
+            file["PartType1/Velocities"][7, 1] = 1e30
+        self.assert_refused(
+            ["fast.hdf5", "--grid", 8, "--redshift-space", "y"],
+            "particle 7 of type 1 moves",
+            "sides of the box into redshift space",
+        )
+        self.succeed("fast.hdf5", "--grid", 8, "--redshift-space", "x", "-q")
+
     def test_redshift_space_needs_velocities_and_a_cosmology(self):
         snapshot = self.snapshot({1: 100})
         arguments = ["snapshot_007", "--grid", 8, "--redshift-space", "z"]
@@ -642,17 +654,52 @@ class Pictures(DensityCase):
                 self.assertGreater(len(x), 100)
                 self.assertLess(np.abs(distance - radius).max(), 0.3, (name, axis))
 
-    def test_radii_that_are_none(self):
-        """Such haloes are not drawn, and take no time."""
-        with h5py.File(self.folder / "haloes.hdf5", "w") as file:
-            file.create_group("Header").attrs["Ngroups_ThisFile"] = 3
-            file["Group/GroupPos"] = np.full((3, 3), 20.0)
-            file["Group/GroupMass"], file["Group/GroupLen"] = np.ones(3), np.full(3, 40)
-            file["Group/GroupExtentRadius"] = [np.inf, 1e30, np.nan]
-        plain, _, _ = self.draw()
-        drawn, _, _ = self.draw("--haloes", "haloes.hdf5", name="haloes.png")
+    def write_haloes(self, name, centres, radii, **header):
+        with h5py.File(self.folder / name, "w") as file:
+            num = len(centres)
+            file.create_group("Header").attrs.update({"Ngroups_ThisFile": num, **header})
+            file["Group/GroupPos"] = centres
+            file["Group/GroupMass"], file["Group/GroupLen"] = np.ones(num), np.full(num, 40)
+            file["Group/GroupExtentRadius"] = radii
+
+    def test_haloes_that_cannot_be_drawn(self):
+        """They are left out with a warning, and take no time."""
+        path, _, box = self.real()
+        centres = np.full((7, 3), 20.0)
+        centres[3:6, 2] = [np.nan, 1e300, 2.5 * box]
+        radii = [np.inf, 1e30, np.nan, 1, 1, 1, 1]
+        self.write_haloes("seven.hdf5", centres, radii)
+        self.write_haloes("one.hdf5", centres[6:], radii[6:])
+        one, _, _ = self.draw("--haloes", "one.hdf5")
+        options = ("--grid", self.GRID, "--pixels", self.SIDE, "--image", "haloes.png")
+        more = ("--haloes", "seven.hdf5", "--json", "report.json", "-q")
+        status, _, errors = self.run_command(path, *options, *more)
+        self.assertEqual((status, errors.count("\n")), (0, 1), errors)
+        self.assertIn("6 of the 7 haloes of 'seven.hdf5' are not drawn", errors)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual(report["result"]["haloes"], {"in_catalogue": 7, "drawn": 1})
+        drawn = pixels_of(self.folder / "haloes.png")
         area = np.s_[self.ABOVE : self.ABOVE + self.SIDE, self.LEFT : self.LEFT + self.SIDE]
-        np.testing.assert_array_equal(plain[area], drawn[area])
+        np.testing.assert_array_equal(one[area], drawn[area])
+
+    def test_files_of_several_catalogues(self):
+        """Files that are missing from a set, or are of another one, are errors."""
+        path, _, box = self.real()
+        options = [path, "--grid", 8, "--image", "map.png", "-q", "--haloes", "set.0.hdf5"]
+        header = {"NumFiles": 2, "Ngroups_Total": 5, "BoxSize": box, "Redshift": 0.0}
+        centres, radii = np.full((5, 3), 20.0), np.ones(5)
+        self.write_haloes("set.0.hdf5", centres[:3], radii[:3], **header)
+        self.write_haloes("set.1.hdf5", centres[3:], radii[3:], **header)
+        self.succeed(*options)
+        for other in ({"BoxSize": box / 2}, {"Redshift": 5.0}, {"NumFiles": 7}):
+            with self.subTest(other):
+                self.write_haloes("set.1.hdf5", centres[3:], radii[3:], **{**header, **other})
+                self.assert_refused(options, "'set.1.hdf5' is of another catalogue", "set.0.hdf5")
+        self.write_haloes("set.1.hdf5", centres[4:], radii[4:], **header)
+        self.assert_refused(options, "the Header says 5 groups in all", "have 4")
+        for size in (-100.0, np.full(2, box), np.nan):
+            self.write_haloes("set.0.hdf5", centres, radii, BoxSize=size)
+            self.assert_refused(options, "set.0.hdf5", "is no size of a box")
 
     def test_haloes_in_the_layer(self):
         """Those from its lower end on to below its upper end, also across the box's edge."""
@@ -744,6 +791,9 @@ OPTIONS = {
     "--window top": ["--window", "top", "ngp, cic, tsc, pcs"],
     "--weights light": ["--weights", "light", "mass, number"],
     "--types 5": ["type 5", "types 0, 1"],
+    "--image i.png --depth 1e-30": ["--depth is 1e-30", "of the box's side"],
+    "--image i.png --from 1e300": ["--from is 1e+300", "sides of the box"],
+    "--power p.txt --box-size 1e-320": ["--box-size", "positive and finite"],
     "--redshift-space q": ["--redshift-space", "q", "x, y, z"],
     "--types dark": ["--types", "dark"],
     "--compensate all": ["--compensate", "all", "none, window, shot-noise"],

@@ -197,6 +197,7 @@ class Communicator {
   friend class PartExchange;
   friend class LinkedRanks;
   friend MPI_Comm mpi_handle(const Communicator& comm);
+  friend const Communicator& machine_of(const Communicator& comm);
   friend Communicator make_communicator(std::unique_ptr<Network> network,
                                         const CommunicatorOptions& options);
   struct State;

@@ -38,7 +38,8 @@ struct DeviceReport {
 /// why: that is no error. Each process looks for itself; not collective.
 DeviceReport query_devices();
 
-/// The host with `threads` threads (0: all that the process may use). InputError if negative.
+/// The host with `threads` threads. 0: OMP_NUM_THREADS if it is set, else all that the process may
+/// use; choose_exec() shares the cores among the ranks of a machine. InputError if negative.
 Exec host_exec(int threads = 0);
 
 /// Device number `device`, with a new memory pool. DeviceError if the device cannot be used.
@@ -55,5 +56,9 @@ const std::shared_ptr<MemoryPool>& memory(const Exec& exec);
 
 /// Number of threads that the process may use: cores of its affinity mask, or of OpenMP's places.
 int available_threads();
+
+/// OMP_NUM_THREADS, or 0 if it is not set or is no number. Of a list "4,2" the first counts: one
+/// level is used.
+int threads_of_environment();
 
 }  // namespace zhalo

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "zhalo/core/buffer.hpp"
@@ -10,6 +12,16 @@
 #include "zhalo/domain/particles.hpp"
 
 namespace zhalo {
+
+/// What a vector, a Span or a Buffer holds.
+template <class Array>
+using ElementOf = std::remove_cvref_t<decltype(*std::declval<const Array&>().data())>;
+
+/// A view of all of it.
+template <class Array>
+Span<const ElementOf<Array>> span_of(const Array& array) {
+  return {array.data(), static_cast<Index>(array.size())};
+}
 
 struct DomainOptions {
   /// Weights of the particles, in the caller's order and each at least 1. With weights, each rank
@@ -93,36 +105,27 @@ class Domain {
   /// Index of each particle in the caller's order over all ranks.
   Span<const Index> global_index(int species = 0) const;
 
-  /// Brings a column into the domain's order. `column` has one element for each particle that this
-  /// rank gave, the result one for each particle that it holds. Collective. InputError if a size is
-  /// wrong on some rank.
-  template <class T>
-  Buffer<T> to_domain_order(Span<const T> column, int species = 0) const {
+  /// Brings a column into the domain's order. `column` is a vector, a Span or a Buffer with one
+  /// element for each particle that this rank gave, the result has one for each particle that it
+  /// holds. Collective. InputError if a size is wrong on some rank.
+  template <class Column, class T = ElementOf<Column>>
+  Buffer<T> to_domain_order(const Column& column, int species = 0) const {
     return together(context().comm, [&] {
       Buffer<T> to(context().exec, num(species), "a column in the domain's order");
-      to_domain_order(column_view(column), {to.data(), to.size(), sizeof(T)}, species);
+      to_domain_order(column_view(span_of(column)), {to.data(), to.size(), sizeof(T)}, species);
       return to;
     });
   }
   /// The inverse of to_domain_order(). `values` has one element for each particle that this rank
   /// holds, the result one for each particle that it gave. Collective. InputError if a size is
   /// wrong on some rank.
-  template <class T>
-  Buffer<T> to_caller_order(Span<const T> values, int species = 0) const {
+  template <class Column, class T = ElementOf<Column>>
+  Buffer<T> to_caller_order(const Column& values, int species = 0) const {
     return together(context().comm, [&] {
       Buffer<T> to(context().exec, num_origin(species), "a column in the caller's order");
-      to_caller_order(column_view(values), {to.data(), to.size(), sizeof(T)}, species);
+      to_caller_order(column_view(span_of(values)), {to.data(), to.size(), sizeof(T)}, species);
       return to;
     });
-  }
-
-  template <class T>
-  Buffer<T> to_domain_order(const Buffer<T>& column, int species = 0) const {
-    return to_domain_order(Span<const T>(column.span()), species);
-  }
-  template <class T>
-  Buffer<T> to_caller_order(const Buffer<T>& values, int species = 0) const {
-    return to_caller_order(Span<const T>(values.span()), species);
   }
 
   /// Memory of the context's Exec with room for `num` elements.

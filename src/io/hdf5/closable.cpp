@@ -31,12 +31,23 @@ Session::Turn& Session::turn() {
 // Only the outermost one calls HDF5: a call forgets what went wrong before.
 Session::Session() : lock_(turn().mutex) {
   if (turn().depth++ > 0) return;
-  H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  unsigned is_second = 1;
+  H5Eauto_is_v2(H5E_DEFAULT, &is_second);
+  if (is_second != 0) {
+    H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+  } else {
+    H5Eget_auto1(&first_function_, &data_);
+  }
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
 Session::~Session() {
-  if (--turn().depth == 0) H5Eset_auto2(H5E_DEFAULT, function_, data_);
+  if (--turn().depth != 0) return;
+  if (first_function_ != nullptr) {
+    H5Eset_auto1(first_function_, data_);
+  } else {
+    H5Eset_auto2(H5E_DEFAULT, function_, data_);
+  }
 }
 
 // The driver (output.hpp).

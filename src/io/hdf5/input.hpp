@@ -39,7 +39,9 @@ class Session {
   static Turn& turn();
 
   std::lock_guard<std::recursive_mutex> lock_;
+  // The caller's handler of errors, of either version.
   H5E_auto2_t function_ = nullptr;
+  H5E_auto1_t first_function_ = nullptr;
   void* data_ = nullptr;
 };
 

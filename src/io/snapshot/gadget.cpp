@@ -1,8 +1,8 @@
 // GADGET-2/3, and what the codes that descend from it have in common.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <numbers>
 
 #include "src/io/snapshot/dialect.hpp"
@@ -94,9 +94,10 @@ void derive_gadget_density(double gravity, const Units& units, Cosmology& cosmol
 std::optional<double> option_of(const InputFile& file, const std::string& name) {
   if (file.holds_numbers("Config", name)) return first_real(file, {"Config"}, {name});
   const std::string text = file.text("Config", name).value_or("");
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0' ? std::optional(value) : std::nullopt;
+  const char* const end = text.data() + text.size();
+  double value = 0;
+  const auto [number_end, error] = std::from_chars(text.data(), end, value);  // of no locale
+  return error == std::errc() && number_end == end ? std::optional(value) : std::nullopt;
 }
 
 /// Of one side, as compiled: LONG_X, a factor, in AREPO; LONG_X_BITS, halvings, in GADGET-4.

@@ -1,6 +1,7 @@
 #include "zhalo/io/load.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -51,12 +52,19 @@ bool holds_all(const hdf5::InputFile& file) {
   return here && all && here->front() == all->front();
 }
 
-/// One number is the side of a cube.
+/// One number is the side of a cube; 0, or none, is no box.
 Vec3d box_length_of(const hdf5::InputFile& file) {
   for (const char* group : {"Header", "Parameters"}) {
     const auto values = file.reals(group, "BoxSize");
-    if (values && values->size() == 3) return {{(*values)[0], (*values)[1], (*values)[2]}};
-    if (values) return {{values->front(), values->front(), values->front()}};
+    if (!values) continue;
+    const bool are_lengths = std::all_of(values->begin(), values->end(), [](double length) {
+      return std::isfinite(length) && length >= 0;
+    });
+    if (!are_lengths || (values->size() != 1 && values->size() != 3))
+      throw InputError(fmt::format("'{}': {}/BoxSize is {:g}, which is no size of a box: repair it",
+                                   file.path(), group, fmt::join(*values, ", ")));
+    const auto length = [&](std::size_t axis) { return (*values)[axis % values->size()]; };
+    return {{length(0), length(1), length(2)}};
   }
   return {};
 }
@@ -174,22 +182,53 @@ Index append_groups(const hdf5::InputFile& file, Index max_haloes,
   return groups;
 }
 
+/// What the files of one catalogue say alike.
+struct CatalogueHeader {
+  Vec3d box_length;
+  std::optional<double> redshift;
+  Index num_files = 1;
+  std::optional<Index> num_groups;  ///< in all of them
+
+  explicit CatalogueHeader(const hdf5::InputFile& file)
+      : box_length(box_length_of(file)),
+        redshift(redshift_of(file)),
+        num_files(holds_all(file) ? 1 : integer_of(file, "NumFiles", 1)) {
+    if (const auto stated = file.integers("Header", "Ngroups_Total")) num_groups = stated->front();
+  }
+  bool operator==(const CatalogueHeader& other) const {
+    return box_length.at == other.box_length.at && redshift == other.redshift &&
+           num_files == other.num_files && num_groups == other.num_groups;
+  }
+};
+
+void check_total(const HaloList& list, const CatalogueHeader& header) {
+  if (!header.num_groups || *header.num_groups == list.num_total) return;
+  throw FileError(
+      fmt::format("'{}': the Header says {} groups in all, the {} file(s) of the catalogue have "
+                  "{}: files are missing, or belong to another catalogue",
+                  list.files.front(), *header.num_groups, list.files.size(), list.num_total));
+}
+
 }  // namespace
 
 HaloList read_haloes(const std::string& path, Index max_haloes,
                      const std::function<bool(const Halo&)>& is_wanted) {
   const std::string first = first_catalogue_file(path);
+  const CatalogueHeader header{hdf5::InputFile(first)};
   HaloList list;
-  Index num_files = 1;
-  {
-    const hdf5::InputFile file(first);
-    list.box_length = box_length_of(file);
-    list.redshift = redshift_of(file);
-    num_files = holds_all(file) ? 1 : integer_of(file, "NumFiles", 1);
+  list.box_length = header.box_length;
+  list.redshift = header.redshift;
+  list.files = all_chunks(first, header.num_files, "catalogue");
+  for (const std::string& name : list.files) {
+    const hdf5::InputFile file(name);
+    if (name != first && !(CatalogueHeader(file) == header))
+      throw InputError(
+          fmt::format("'{}' is of another catalogue than '{}': their Headers differ in BoxSize, "
+                      "Redshift, NumFiles or Ngroups_Total",
+                      name, first));
+    list.num_total += append_groups(file, max_haloes, is_wanted, list.haloes);
   }
-  list.files = all_chunks(first, num_files, "catalogue");
-  for (const std::string& name : list.files)
-    list.num_total += append_groups(hdf5::InputFile(name), max_haloes, is_wanted, list.haloes);
+  check_total(list, header);
   return list;
 }
 

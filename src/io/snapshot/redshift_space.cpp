@@ -70,6 +70,7 @@ template <class Real>
 void move_to_redshift_space(const Snapshot& snapshot, const RedshiftSpace& space,
                             const TypeRange& rows, Span<Real> xyz) {
   constexpr Index block = Index{1} << 22;  // HDF5 opens the dataset for each
+  constexpr double max_sides = 10000;      // as for positions
   const double factor = snapshot.info().velocity_factor * space.length_per_velocity;
   std::vector<Real> velocity;
   for (Index begin = 0; begin < rows.count; begin += block) {
@@ -84,8 +85,14 @@ void move_to_redshift_space(const Snapshot& snapshot, const RedshiftSpace& space
             "'{}': particle {} of type {} has a velocity that is not finite, and so no position "
             "in redshift space",
             snapshot.info().path, rows.first + begin + i, rows.type));
+      const double distance = v * factor;
+      if (space.side && std::abs(distance) > max_sides * *space.side)
+        throw InputError(fmt::format(
+            "'{}': particle {} of type {} moves {:.3g} sides of the box into redshift space: its "
+            "velocity is {:g}, which is no velocity (in another unit, or damaged?)",
+            snapshot.info().path, rows.first + begin + i, rows.type, distance / *space.side, v));
       Real& x = xyz[3 * begin + at];
-      x = moved(x, v * factor, space.side);
+      x = moved(x, distance, space.side);
     }
   }
 }

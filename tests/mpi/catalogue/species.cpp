@@ -24,7 +24,7 @@ Catalogue of_two_species(const Context& context, const PointSet& points, Share l
   const Placed<double> others(points.others, others_here, 3);
   const Domain<double> domain(context, {linked.particles, others.particles}, box);
   const std::vector<Index> label = part(points.label, linked_here);
-  const Buffer<Index> of_linked = domain.to_domain_order(Span<const Index>(label));
+  const Buffer<Index> of_linked = domain.to_domain_order(label);
   const Buffer<Index> of_others = attach_particles(domain, of_linked.span(), 2.0 / cells).label;
   Catalogue catalogue =
       make_catalogue(domain, {of_linked.span(), of_others.span()}, {.min_members = min_members});
@@ -106,7 +106,7 @@ TEST_CASE("columns in the caller's order come into group order") {
     const Placed<double> placed(points.linked, here, 3);
     const Domain<double> domain(context, placed.particles, Box::periodic_cube(1));
     const std::vector<Index> label = part(points.label, here);
-    const Buffer<Index> labels = domain.to_domain_order(Span<const Index>(label));
+    const Buffer<Index> labels = domain.to_domain_order(label);
     const Catalogue catalogue = make_catalogue(domain, labels.span(), {.min_members = 35});
     const std::vector<Index> index = indices_from(here.first, here.count);
     const auto column = Span<const Index>(index);

@@ -1,9 +1,11 @@
 /// Exchanges of variable size, and errors that meet other ranks' collectives.
+#include <mpi.h>
 #include <catch2/catch.hpp>
 
 #include <chrono>
 #include <thread>
 
+#include "src/comm/exchange.hpp"
 #include "tests/support/random.hpp"
 #include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"
@@ -82,7 +84,32 @@ void check_exchange(const Communicator& comm, const Case& which) {
   CHECK(of_others == expected);
 }
 
+int num_splits = 0;
+
 }  // namespace
+
+extern "C" int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
+                                   MPI_Comm* part) {
+  ++num_splits;
+  return PMPI_Comm_split_type(comm, type, key, info, part);
+}
+
+TEST_CASE("shared memory: the ranks of a machine are found once") {
+  const Communicator comm(MPI_COMM_WORLD);
+  const SharedMemory first(comm, 100);
+  const int before = num_splits;
+  for (const Index bytes : {1, 5000}) {
+    const SharedMemory memory(comm, bytes);
+    CHECK(memory.is_there());
+    std::byte* const own = memory.part(comm.rank());
+    own[0] = static_cast<std::byte>(comm.rank() + 1);
+    comm.barrier();
+    for (int rank = 0; rank < comm.size(); ++rank)
+      CHECK(memory.part(rank)[0] == static_cast<std::byte>(rank + 1));
+    comm.barrier();
+  }
+  CHECK(num_splits == before);
+}
 
 TEST_CASE("exchange: every element arrives where it should, and goes back") {
   CommunicatorOptions options;

@@ -124,13 +124,13 @@ TEST_CASE("device: a domain over ranks, and the way back") {
   const Buffer<Index> column = upload(context.exec, tags);
   const Domain<double> order(context, view_of(rows, 3), points.box);
   CHECK(order.num() == share_of(points.num(), context.comm.rank(), context.comm.size()).count);
-  const Buffer<Index> in_order = order.to_domain_order(Span<const Index>(column.span()));
+  const Buffer<Index> in_order = order.to_domain_order(column);
   const auto brought = to_host(context.exec, in_order);
   const auto global = to_host(context.exec, order.global_index());
   bool right = true;
   for (std::size_t i = 0; i < global.size(); ++i) right = right && brought[i] == 7 * global[i];
   CHECK(right);
-  const Buffer<Index> back = order.to_caller_order(Span<const Index>(in_order.span()));
+  const Buffer<Index> back = order.to_caller_order(in_order);
   CHECK(to_host(context.exec, back) == tags);
 }
 

@@ -136,7 +136,7 @@ const Named of_particles[] = {
      [](Case& c) {
        const Domain<float> domain(c.context, c.particles, box);
        const FofResult groups = friends_of_friends(domain, {.linking_length = 0.1});
-       return reader_of(c.context, domain.to_caller_order(Span<const Index>(groups.label.span())));
+       return reader_of(c.context, domain.to_caller_order(groups.label));
      }},
     {"make_catalogue in a domain",
      [](Case& c) {

@@ -102,7 +102,7 @@ TEST_CASE("domain: quantities of neighbours and sums over pairs in it are those 
   // Sums of whole numbers, which need no order, by global index of the query.
   std::vector<std::atomic<Index>> ours(3000), expected(3000);
   const WithinOptions within{.radius = 0.03};
-  const Buffer<Index> brought = domain.to_domain_order(Span<const Index>(number));
+  const Buffer<Index> brought = domain.to_domain_order(number);
   for_each_neighbour_within(domain, within,
                             reduction(AddUp{ours.data()}, ParticleColumn("n", brought.span())));
   for_each_neighbour_within(context, a.particles, box, within,
@@ -239,7 +239,7 @@ TEST_CASE("domain: velocities may lie at different distances along each axis") {
     for (std::size_t i = 0; i < num; ++i) given[i] = memory[axis + stride[axis] * i];
     for (std::size_t i = 0; i < kept.size(); ++i)
       kept[i] = there.velocity[axis][static_cast<Index>(i)];
-    CHECK(kept == to_host(a.context.exec, domain.to_domain_order(Span<const double>(given))));
+    CHECK(kept == to_host(a.context.exec, domain.to_domain_order(given)));
   }
 }
 
@@ -357,7 +357,7 @@ TEST_CASE("domain: particles of one species join the groups of another") {
   const AttachResult expected =
       attach_particles(context, LabelledParticles<float>{linked.particles, of_particles.span()},
                        others.particles, box, 0.1);
-  CHECK(to_host(context.exec, domain.to_caller_order(Span<const Index>(joined.label.span()), 1)) ==
+  CHECK(to_host(context.exec, domain.to_caller_order(joined.label, 1)) ==
         to_host(context.exec, expected.label));
 }
 

@@ -117,7 +117,7 @@ void check_return(const Context& context, const Part<Real>& part, const Domain<R
   std::vector<double> values;
   for (const Index i : to_host(context.exec, order.global_index()))
     values.push_back(static_cast<double>(i) * 1.5);
-  const Buffer<double> back = order.to_caller_order(Span<const double>(values));
+  const Buffer<double> back = order.to_caller_order(values);
   CHECK(back.size() == part.share.count);
   bool right = true;
   for (Index i = 0; i < part.share.count; ++i)
@@ -276,8 +276,7 @@ TEST_CASE("domain: bad sizes are errors on all ranks, with the number that is ne
   CHECK_THROWS_WITH(in_place(), Contains("overlap"));
   CHECK_THROWS_WITH(order.position(0, 1), Contains("no species 1"));
   std::vector<float> few(static_cast<std::size_t>(order.num() - 1));
-  CHECK_THROWS_WITH(order.to_caller_order(Span<const float>(few)),
-                    Contains("elements on this rank, which has "));
+  CHECK_THROWS_WITH(order.to_caller_order(few), Contains("elements on this rank, which has "));
 }
 
 TEST_CASE("domain: a column may lie next to where it goes, but not in it") {
@@ -379,7 +378,7 @@ TEST_CASE("domain: several species are cut at the same keys, each in its own ord
   // Rank after rank, the keys of both species ascend: none of a rank lies below one of the last.
   std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;
   for (int s = 0; s < 2; ++s) {
-    const auto indices = domain.to_domain_order(Span<const Index>(which[s]), s);
+    const auto indices = domain.to_domain_order(which[s], s);
     std::uint64_t before = 0;
     for (const Index i : to_host(context.exec, indices)) {
       const std::uint64_t key = key_of(all, i);

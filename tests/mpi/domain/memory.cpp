@@ -86,7 +86,7 @@ double bytes_per_rank(const Communicator& ranks, Index num_per_rank) {
   const Catalogue catalogue = make_catalogue(domain, found, {.min_members = 2});
   found = {};
   CHECK(catalogue.num_groups_total > total / 100);
-  const auto ids = domain.to_domain_order(Span<const std::uint64_t>(held.id));
+  const auto ids = domain.to_domain_order(held.id);
   CHECK(in_group_order(context, catalogue, Span<const std::uint64_t>(ids.span())).size() ==
         catalogue.members.size());
   const auto on_heap = static_cast<double>(peak - before);

@@ -169,7 +169,7 @@ TEST_CASE("domain: velocities of another precision between those of one") {
   const RealColumn there = domain.particles().segments[0].velocity[1];
   std::vector<double> kept;
   for (Index i = 0; i < domain.num(); ++i) kept.push_back(there[i]);
-  CHECK(kept == to_host(a.context.exec, domain.to_domain_order(Span<const double>(y))));
+  CHECK(kept == to_host(a.context.exec, domain.to_domain_order(y)));
 }
 
 }  // namespace

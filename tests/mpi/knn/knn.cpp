@@ -206,7 +206,7 @@ TEST_CASE("knn: between the species of a domain, with ties, and their locations"
       const Part<float> queries(context, c.queries.front(), c.queries_cut);
       const std::vector<Particles<float>> species{part.particles(), queries.particles()};
       const Domain<float> domain(context, species, box);
-      const Buffer<Luggage> luggage = domain.to_domain_order(Span<const Luggage>(part.luggage));
+      const Buffer<Luggage> luggage = domain.to_domain_order(part.luggage);
       for (const int k : {1, 7, 203}) {
         for (const bool include_self : {true, false}) {  // another species has no self
           c.options.k = k;
@@ -230,7 +230,7 @@ TEST_CASE("knn: locations of a search in a domain are the caller's") {
   c.options.k = 5;
   const Part<float> part(context, c.points, c.cut);
   const Domain<float> domain(context, part.particles(), c.points.box);
-  const Buffer<Luggage> luggage = domain.to_domain_order(Span<const Luggage>(part.luggage));
+  const Buffer<Luggage> luggage = domain.to_domain_order(part.luggage);
   const KnnResult<float> result =
       knn(domain, c.options,
           {.locations = true, .columns = {column_view(Span<const Luggage>(luggage.span()))}});

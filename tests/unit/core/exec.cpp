@@ -5,7 +5,9 @@
 
 #include "kernels/host/parallel.hpp"
 #include "kernels/sort.hpp"
+#include "tests/support/omp_threads.hpp"
 #include "tests/support/random.hpp"
+#include "zhalo/comm/context.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace {
@@ -30,9 +32,20 @@ struct FailAt {
 
 TEST_CASE("host_exec: threads") {
   CHECK(available_threads() >= 1);
-  CHECK(std::get<Host>(host_exec()).threads == available_threads());
-  CHECK(std::get<Host>(host_exec(0)).threads == available_threads());
-  CHECK(std::get<Host>(host_exec(3)).threads == 3);
+  const auto threads_of = [](int wanted) { return std::get<Host>(host_exec(wanted)).threads; };
+  {
+    const testing::OmpThreads not_set(nullptr);
+    CHECK(threads_of(0) == available_threads());
+    CHECK(threads_of(3) == 3);
+  }
+  for (const char* set : {"5", " 5 ", "5,2"}) {
+    const testing::OmpThreads five(set);
+    CHECK(threads_of(0) == 5);
+    CHECK(threads_of(3) == 3);
+    CHECK(std::get<Host>(Context{}.exec).threads == 5);
+  }
+  const testing::OmpThreads unclear("many");
+  CHECK(threads_of(0) == available_threads());
   CHECK_THROWS_AS(host_exec(-1), InputError);
   CHECK_THROWS_WITH(host_exec(-7), Contains("-7") && Contains("positive"));
 }
@@ -41,6 +54,7 @@ TEST_CASE("describe: names the host, the threads and the vector instructions") {
   CHECK_THAT(describe(host_exec(1)), StartsWith("host, 1 thread, "));
   CHECK_THAT(describe(host_exec(8)), StartsWith("host, 8 threads, "));
   CHECK(describe(host_exec(8)).size() > std::string("host, 8 threads, ").size());
+  const testing::OmpThreads not_set(nullptr);
   CHECK(describe(Host{}) == describe(host_exec(0)));
 }
 

@@ -12,6 +12,21 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 
+/// Of FFTW's planner, as a code sets it that lets FFTW use threads.
+int planned_threads = 1;
+std::vector<int> all_planned_threads;
+
+}  // namespace
+
+// In place of those of FFTW's libraries with threads.
+extern "C" int fftw_planner_nthreads() { return planned_threads; }
+extern "C" void fftw_plan_with_nthreads(int num) {
+  planned_threads = num;
+  all_planned_threads.push_back(num);
+}
+
+namespace {
+
 Context context_of(int threads) {
   Context context;
   context.exec = host_exec(threads);
@@ -30,6 +45,18 @@ TEST_CASE("fft on threads: sizes of every kind") {
     const AllSignals signals(num, 3);
     for (int i = 0; i < 3; ++i) signals.check_all(context, {}, options[next++ % options.size()]);
   }
+}
+
+TEST_CASE("fft on threads: plans are for one thread, whatever the caller has told FFTW") {
+  planned_threads = 8;
+  all_planned_threads.clear();
+  const Context context = context_of(2);
+  const Fft<double> transforms(context, Decomposition(Grid::cube(8), 1));
+  CHECK(planned_threads == 8);
+  CHECK(all_planned_threads.size() >= 2);
+  for (std::size_t i = 0; i < all_planned_threads.size(); ++i)
+    CHECK(all_planned_threads[i] == (i % 2 == 0 ? 1 : 8));
+  planned_threads = 1;
 }
 
 TEST_CASE("fft on threads: plans that are not measured do not depend on those that were") {

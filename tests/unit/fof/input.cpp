@@ -118,7 +118,14 @@ TEST_CASE("particles of other dimensions than the box, or than their memory") {
   CHECK_THAT(with(3, 4, 3), Contains("4 dimensions"));
   CHECK(with(2, 3, 2) == "no error");
   Particles<float> particles;
-  particles.segments.resize(1);
+  particles.segments.emplace_back().num = 4;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    particles.segments[0].pos[axis] = {pos.data() + axis, axis == 1 ? Index{0} : Index{12}};
+  CHECK_THAT(refusal([&] { friends_of_friends(Context{}, particles, Box::unbounded(), {0.1}); }),
+             Contains("segment 0 on axis 1") && Contains("stride of 0 bytes"));
+  particles.segments[0].num = 1;
+  CHECK(refusal([&] { friends_of_friends(Context{}, particles, Box::unbounded(), {0.1}); }) ==
+        "no error");
   particles.segments[0].num = -5;
   CHECK_THAT(refusal([&] { friends_of_friends(Context{}, particles, Box::unbounded(), {0.1}); }),
              Contains("segment 0") && Contains("-5"));

@@ -6,6 +6,7 @@
 
 #include "zhalo/core/error.hpp"
 #include "zhalo/fft/decomposition.hpp"
+#include "zhalo/mesh/paint.hpp"
 
 namespace {
 
@@ -56,6 +57,16 @@ TEST_CASE("Field: moves, with its values") {
   CHECK(c.span()[c.layout().offset({{1, 2, 1}})] == 2);
   c.pull_ghosts();
   CHECK(c.span()[c.layout().offset({{4, -1, 4}})] == 16);
+}
+
+TEST_CASE("Field: one that has been moved from is refused") {
+  Field<float> a(context, alone, Ghosts::all_around(1));
+  const Field<float> b(std::move(a));
+  const Particles<float> none;
+  CHECK_THROWS_WITH(a.pull_ghosts(), Contains("has been moved from"));
+  CHECK_THROWS_WITH(a.push_ghosts(), Contains("has been moved from"));
+  CHECK_THROWS_WITH(paint(context, none, a), Contains("has been moved from"));
+  CHECK_THROWS_WITH(readout(context, a, none), Contains("has been moved from"));
 }
 
 TEST_CASE("redistribute: bad input") {
