@@ -111,14 +111,14 @@ template <class Real>
 class PlansOfOneThread {
  public:
   PlansOfOneThread() {
-    if (!Fftw<Real>::has_threads()) return;
-    callers_ = Fftw<Real>::num_threads();
-    Fftw<Real>::set_num_threads(1);
+    if (Fftw<Real>::has_threads()) callers_ = Fftw<Real>::num_threads();
+    // Else FFTW may not have been told of threads, and would forget all plans to begin with them.
+    if (callers_ > 1) Fftw<Real>::set_num_threads(1);
   }
   PlansOfOneThread(const PlansOfOneThread&) = delete;
   PlansOfOneThread& operator=(const PlansOfOneThread&) = delete;
   ~PlansOfOneThread() {
-    if (Fftw<Real>::has_threads()) Fftw<Real>::set_num_threads(callers_);
+    if (callers_ > 1) Fftw<Real>::set_num_threads(callers_);
   }
 
  private:

@@ -196,7 +196,7 @@ struct CatalogueHeader {
     if (const auto stated = file.integers("Header", "Ngroups_Total")) num_groups = stated->front();
   }
   bool operator==(const CatalogueHeader& other) const {
-    return box_length.at == other.box_length.at && redshift == other.redshift &&
+    return box_length == other.box_length && redshift == other.redshift &&
            num_files == other.num_files && num_groups == other.num_groups;
   }
 };

@@ -3,15 +3,15 @@
 
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
-
 #include "src/comm/state.hpp"
 #include "tests/mpi/comm/failing_context.hpp"
+#include "tests/support/omp_threads.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace {
 
 using namespace zhalo;
+using testing::OmpThreads;
 
 cpu_set_t cores(std::initializer_list<std::size_t> numbers) {
   cpu_set_t set;
