@@ -158,8 +158,8 @@ class Snapshot {
   /// Opens a snapshot. `path` is a file, any one of its chunks, a name without ".hdf5" or
   /// ".0.hdf5", or a directory with the files of one snapshot. Throws FileError for files that are
   /// missing, damaged or not HDF5. Throws InputError for content that is no snapshot or contradicts
-  /// itself: counts that differ from the datasets, a chunk of another snapshot.
-  /// A dataset that cannot be read is an error of those who need it (TypeSummary). Not
+  /// itself: counts that differ from the datasets, a chunk that is another snapshot's or there
+  /// twice. A dataset that cannot be read is an error of those who need it (TypeSummary). Not
   /// collective.
   static Snapshot open(const std::string& path, const SnapshotOverrides& overrides = {});
   /// The same on all ranks, which look into equal parts of the files. Collective; all ranks throw

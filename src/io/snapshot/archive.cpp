@@ -111,8 +111,8 @@ void pass(Archive& archive, TypeInFile& type) {
   pass_each(archive, layout, count);
 }
 void pass(Archive& archive, FileContents& file) {
-  auto& [path, header, types, notes] = file;
-  pass_each(archive, path, header, types, notes);
+  auto& [path, sample, header, types, notes] = file;
+  pass_each(archive, path, sample, header, types, notes);
 }
 
 template <class T>

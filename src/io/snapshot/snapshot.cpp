@@ -93,20 +93,26 @@ void take_given_density(const SnapshotOverrides& overrides, SnapshotInfo& info) 
 
 void warn_of_two_masses(Snapshot::State& state);
 
-/// All that the first file says, and which files belong to the snapshot.
+/// All files of the snapshot to which this one belongs.
+std::vector<std::string> files_with(const std::string& named) {
+  const InputFile file(named);
+  check_is_snapshot(file);
+  return all_chunks(named, read_counts(file, {}).num_files);
+}
+
+/// Which files belong to the snapshot, and all that the first of them says, whichever was named.
 Snapshot::State find_files(const std::string& path, const SnapshotOverrides& overrides) {
   Snapshot::State state;
   SnapshotInfo& info = state.info;
   info.path = path;
-  const std::string first = find_first_file(path);
+  info.files = files_with(find_first_file(path));
   {
-    const InputFile file(first);
+    const InputFile file(info.files.front());
     check_is_snapshot(file);
     read_conventions(file, overrides, info);
-    info.files = all_chunks(first, read_counts(file, dialect_of(info.code).times).num_files);
   }
   warn_of_chunks_beyond(info);
-  take_name(FileName::of(first), info);
+  take_name(FileName::of(info.files.front()), info);
   return state;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,6 +68,7 @@ Found find_datasets(const hdf5::InputFile& file, int type);
 
 struct FileContents {
   std::string path;
+  std::uint64_t sample = 0;  ///< of its bytes (sample_of), if it is one of several files
   HeaderCounts header;
   std::vector<TypeInFile> types;
   std::vector<std::string> notes;  ///< for the user

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "src/io/snapshot/dialect.hpp"
+#include "src/io/snapshot/files.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -75,18 +78,38 @@ void merge_columns(const std::string& path, int type, const TypeLayout& found, T
   }
 }
 
+std::string text_of_constant(double value) {
+  return std::isnan(value) ? "not stated" : fmt::format("{:.10g}", value);
+}
+
+/// What shows that two files are not of one snapshot, in words; empty if nothing does. A number
+/// that only one of them states counts: which of the two is looked into first must not matter.
+std::string difference(const HeaderCounts& file, const HeaderCounts& other) {
+  if (file.num_files != other.num_files)
+    return fmt::format("its number of files is {}, that of the other {}", file.num_files,
+                       other.num_files);
+  if (file.time != other.time) return "their times differ";
+  if (file.num_types != other.num_types || file.total != other.total)
+    return "their total numbers of particles differ";
+  constexpr std::array<const char*, 5> names{"BoxSize", "BoxSize", "BoxSize", "HubbleParam",
+                                             "Omega0"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const double a = file.constants[i], b = other.constants[i];
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    return fmt::format("its {} is {}, that of the other {}", names[i], text_of_constant(a),
+                       text_of_constant(b));
+  }
+  return {};
+}
+
 /// Same snapshot, or a file of another one that lies among them?
-void check_same_snapshot(const FileContents& file, const FileContents& first_file) {
-  const HeaderCounts &header = file.header, &first = first_file.header;
-  const bool same = header.num_files == first.num_files && header.num_types == first.num_types &&
-                    header.time == first.time && header.total == first.total;
-  const bool same_universe =
-      std::equal(header.constants.begin(), header.constants.end(), first.constants.begin(),
-                 [](double a, double b) { return a == b || std::isnan(a) || std::isnan(b); });
-  if (same && same_universe) return;
-  throw InputError(fmt::format(
-      "'{}' belongs to another snapshot than '{}': {} differ", file.path, first_file.path,
-      same ? "BoxSize, HubbleParam or Omega0" : "time, number of files or total numbers"));
+void check_same_snapshot(const FileContents& file, const FileContents& first) {
+  const std::string what = difference(file.header, first.header);
+  if (what.empty()) return;
+  throw InputError(
+      fmt::format("'{}' belongs to another snapshot than '{}', or one of their headers is damaged: "
+                  "{} (put the files of one snapshot together, or repair the header)",
+                  file.path, first.path, what));
 }
 
 void check_totals(const HeaderCounts& header, SnapshotInfo& info) {
@@ -196,6 +219,25 @@ FileContents look_into_file(const std::string& path, const AttributePaths& times
   return contents;
 }
 
+/// A copy under the name of another file would bring its particles twice, and that file's never.
+void check_no_copies(const std::vector<FileContents>& files) {
+  std::map<std::uint64_t, std::vector<std::string>> alike;  // by samples
+  for (const FileContents& file : files) {
+    const bool is_empty = std::all_of(file.types.begin(), file.types.end(),
+                                      [](const TypeInFile& type) { return type.count == 0; });
+    if (is_empty) continue;  // such may well be equal
+    std::vector<std::string>& others = alike[file.sample];
+    for (const std::string& other : others) {
+      if (have_same_bytes(file.path, other))
+        throw InputError(fmt::format(
+            "'{}' is a copy of '{}': its particles would count twice, and those of another file "
+            "are missing (put the right file in its place)",
+            file.path, other));
+    }
+    others.push_back(file.path);
+  }
+}
+
 /// Appends one file to the layouts.
 void append_file(Snapshot::State& state, const FileContents& file,
                  std::vector<double>& mass_table) {
@@ -218,8 +260,11 @@ void append_file(Snapshot::State& state, const FileContents& file,
 std::vector<FileContents> look_into_files(const SnapshotInfo& info, Share files) {
   const AttributePaths times = dialect_of(info.code).times;
   std::vector<FileContents> contents;
-  for (Index i = files.first; i < files.first + files.count; ++i)
-    contents.push_back(look_into_file(info.files[static_cast<std::size_t>(i)], times));
+  for (Index i = files.first; i < files.first + files.count; ++i) {
+    const std::string& path = info.files[static_cast<std::size_t>(i)];
+    contents.push_back(look_into_file(path, times));
+    if (info.files.size() > 1) contents.back().sample = sample_of(path);
+  }
   return contents;
 }
 
@@ -239,6 +284,7 @@ void combine_files(Snapshot::State& state, const std::vector<FileContents>& file
     warn_of_table_mass(static_cast<int>(type), mass_table[type], state.info);
     take_initial_mass(static_cast<int>(type), first, state.info);
   }
+  check_no_copies(files);
   check_totals(first, state.info);
 }
 
