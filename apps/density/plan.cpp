@@ -28,6 +28,10 @@ void check_columns(const Sources& sources, const Options& options) {
           "'{}' has no masses of particle type {}: count its particles with --weights number",
           info.path, type));
   }
+  io::check_readable(info, sources.types,
+                     {.velocities = options.redshift_axis.has_value(),
+                      .ids = false,
+                      .masses = !options.by_number});
 }
 
 Box periodic_box(const io::SnapshotInfo& info, const Options& options) {

@@ -204,6 +204,7 @@ Plan plan_run(const Context& context, const io::Snapshot& snapshot, const Option
   const MassSummary masses = io::summarise_masses(context.comm, snapshot, plan.link_types);
   plan.num_linked = masses.count;
   plan.linking = choose_linking(plan, options, masses);
+  io::check_readable(plan.snapshot, all_types(plan.link_types, plan.attach), {});
   plan.double_positions = app::needs_double(plan.snapshot, all_types(plan.link_types, plan.attach));
   plan.estimate = estimate_needs(plan);
   plan.warnings = warnings_of(plan);

@@ -85,6 +85,10 @@ void check_columns(const Sources& sources, const Options& options) {
                                      info.path, missing, type, traits_of(quantity).word));
     }
   }
+  io::check_readable(info, sources.types,
+                     {.velocities = any_needs_velocities(options),
+                      .ids = false,
+                      .masses = any_needs_masses(options)});
 }
 
 std::vector<std::string> warnings_of(const Sources& sources, const Plan& plan) {

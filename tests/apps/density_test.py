@@ -905,6 +905,28 @@ class BadInput(DensityCase):
         with h5py.File(self.folder / "unwritten_groups.hdf5", "w") as file:
             file.create_dataset("Group/GroupPos", (3, 3), np.float64)
 
+    def test_columns_that_are_not_used(self):
+        """What is wrong with them is an error of the fields that need them."""
+        with h5py.File(self.folder / "snapshot_007.hdf5", "r+") as file:
+            particles = file["PartType1"]
+            masses = particles["Masses"][:]
+            for name in ("Masses", "Velocities", "ParticleIDs"):
+                if name in particles:
+                    del particles[name]
+            particles["ParticleIDs"] = np.arange(50.0)
+            particles["Velocities"] = np.ones((50, 2))
+            particles.create_dataset("Masses", data=masses, compression="lzf")
+        arguments = ["snapshot_007.hdf5", "--grid", 4, "--types", 1]
+        self.succeed(*arguments, "--weights", "number", "-o", "out", "-q")
+        (self.folder / "out.hdf5").unlink()
+        for options in ([], ["--dry-run"]):
+            self.assert_refused([*arguments, *options], "Masses", "lzf", "install that filter")
+            self.assert_refused(
+                [*arguments, "--weights", "number", "--redshift-space", "x", *options],
+                "/PartType1/Velocities has the shape (50, 2)",
+                "write it so, or remove it",
+            )
+
     def test_options(self):
         for options, words in OPTIONS.items():
             with self.subTest(options):

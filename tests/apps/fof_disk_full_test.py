@@ -58,6 +58,20 @@ class DiskFull(FofCase):
             with self.subTest(size):
                 self.check(size, "--membership")
 
+    def test_no_room_for_another_file(self):
+        """The lock of the commit is one of them: nobody is to remove what is not there."""
+        names = []
+        for files in range(2, 7):
+            result = on_small_disk(f"8000k,nr_inodes={files}", PROGRAM, SNAPSHOT, "-q")
+            if result.returncode == 0:
+                break
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("No space left on device", result.stderr)
+            self.assertNotIn("remove", result.stderr)
+            self.assertEqual(result.stdout, "left: \n")
+            names.append(result.stderr)
+        self.assertIn(".zhalo-lock' cannot be made: No space left on device; make room", names[-1])
+
     def test_room_enough(self):
         result = on_small_disk("8000k", PROGRAM, SNAPSHOT, "-q", "--membership")
         self.assertEqual((result.returncode, result.stderr), (0, ""))

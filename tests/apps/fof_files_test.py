@@ -51,6 +51,16 @@ class Files(FofCase):
                 self.assert_refused([SNAPSHOT, "--dry-run", "-o", path], "-o", path)
         self.fof(SNAPSHOT, "--dry-run", "-o", "new/folder")
 
+    def test_a_link_that_leads_nowhere(self):
+        (self.folder / "link").symlink_to("none")
+        self.assert_refused(
+            [SNAPSHOT, "-o", "link"], "'link' is a link that leads nowhere", "remove the link"
+        )
+
+    def test_no_folder_is_made_on_the_way(self):
+        self.fof(SNAPSHOT, "-o", "none/../results", "-q")
+        self.assertEqual([path for path in self.files() if "/" not in path], ["results"])
+
     def test_folders_are_not_made_for_reports(self):
         self.assert_refused(
             [SNAPSHOT, "--json", "none/report.json"], "--json", "'none' is not there"

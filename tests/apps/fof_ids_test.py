@@ -45,8 +45,8 @@ class Ids(FofCase):
             with self.subTest(options):
                 self.assert_refused(
                     ["snapshot_007", "--meansep", "0.69", *options],
-                    "PartType1/ParticleIDs",
-                    "integers",
+                    "/PartType1/ParticleIDs holds floating-point numbers of 64 bits",
+                    "integers of up to 64 bits: write it so, or remove it",
                 )
 
 

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 from check_catalogue import VELOCITIES
 from command_case import MPIEXEC
-from fof_case import GADGET, GAS, SNAPSHOTS, FofCase, main
+from fof_case import GADGET, GAS, SNAPSHOTS, SWIFT, FofCase, main
 
 SNAPSHOT = GADGET / "snapshot_001.hdf5"
 
@@ -471,6 +471,35 @@ class WrongBox(FofCase):
         self.assert_refused(
             [SNAPSHOT, "--box-size", "1e300", "--meansep", 0.78], "1e+300", "32 bits", "unit"
         )
+
+
+class PeriodicInSwift(FofCase):
+    def planned(self, value):
+        path = self.folder / "swift_0000.hdf5"
+        path.write_bytes((SWIFT / "snap_0000.hdf5").read_bytes())
+        with h5py.File(path, "r+") as file:
+            file["Parameters"].attrs["InitialConditions:periodic"] = value
+        status, output, errors = self.run_fof(path, "--dry-run")
+        self.assertEqual(status, 0, errors)
+        return output, errors
+
+    def test_periodic_or_not(self):
+        """As text, as SWIFT writes it, and as a number."""
+        for value in (b"1", "1", 1, 1.0, [1]):
+            output, errors = self.planned(value)
+            self.assertRegex(output, r"\nBox .*, periodic\n")
+            self.assertEqual(errors, "")
+        for value in (b"0", "0", 0, 0.0, [0]):
+            output, errors = self.planned(value)
+            self.assertRegex(output, r"\nBox .*, not periodic\n")
+            self.assertNotIn("InitialConditions", errors)
+
+    def test_what_says_neither(self):
+        cases = ((b"yes", "yes"), ("00", "00"), (2, "2"), (h5py.Empty("f4"), "no text"))
+        for value, words in cases:
+            _, errors = self.planned(value)
+            self.assertRegex(errors, f"warning: .*InitialConditions:periodic is {words}")
+            self.assertIn("--periodic yes or no", errors)
 
 
 if __name__ == "__main__":

@@ -277,6 +277,32 @@ class BadInput(KnnCase):
                 self.assertIn("out.hdf5", result.stderr)
                 self.assertEqual(self.files(), before)
 
+    def test_columns_that_are_not_used(self):
+        """What is wrong with them is an error of the quantities that need them."""
+        Snapshot({1: 200}).write(self.folder / "spoilt_001")
+        with h5py.File(self.folder / "spoilt_001.hdf5", "r+") as file:
+            particles = file["PartType1"]
+            particles["ParticleIDs"] = np.arange(200.0)
+            masses = particles["Masses"][:]
+            del particles["Velocities"], particles["Masses"]
+            particles["Velocities"] = np.ones((200, 2))
+            particles.create_dataset("Masses", data=masses, compression="lzf")
+        self.succeed("spoilt_001", "-k", 2, "-o", "k", "-q")
+        self.succeed("spoilt_001", "-k", 8, "--reduce", "kth,mean-radius", "-q")
+        (self.folder / "k.hdf5").unlink()
+        for options in ([], ["--dry-run"]):
+            self.assert_refused(
+                ["spoilt_001", "-k", 8, "--reduce", "density", *options], "Masses", "lzf", "install"
+            )
+        with h5py.File(self.folder / "spoilt_001.hdf5", "r+") as file:
+            file["Header"].attrs["MassTable"] = np.ones(6)
+        self.succeed("spoilt_001", "-k", 8, "--reduce", "density", "-q")
+        self.assert_refused(
+            ["spoilt_001", "-k", 8, "--reduce", "sigma-v"],
+            "/PartType1/Velocities has the shape (200, 2)",
+            "write it so, or remove it",
+        )
+
 
 if __name__ == "__main__":
     main()

@@ -28,7 +28,8 @@ struct TypeRange {
 
 /// Checks which particles are to be used. Their global order is by ascending type, then the order
 /// of the files. Throws InputError if the list is empty, names a type twice, or names a type of
-/// which the file has no particles or no Coordinates.
+/// which the file has no particles or no Coordinates, and what is wrong with those that cannot be
+/// read.
 void check_types(const SnapshotInfo& info, const std::vector<int>& types);
 
 /// The ranges that a share of the global order of these types covers: at most one per type, none
@@ -62,6 +63,11 @@ struct LoadOptions {
   /// built for several threads.
   bool in_background = false;
 };
+
+/// Throws what is wrong with a column that is to be read of these types, if anything is
+/// (TypeSummary). Those that are not there are not read.
+void check_readable(const SnapshotInfo& info, const std::vector<int>& types,
+                    const LoadOptions& columns);
 
 class ColumnReading;
 

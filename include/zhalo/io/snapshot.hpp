@@ -58,6 +58,16 @@ struct Units {
   std::string mass_name() const;
 };
 
+/// What is wrong with a dataset that is there, but cannot be read: an error for whoever needs it.
+struct ColumnFault {
+  std::string message;   ///< empty if nothing is wrong
+  bool of_file = false;  ///< a FileError, not an InputError
+
+  explicit operator bool() const { return !message.empty(); }
+  /// Throws the error, if there is one.
+  void check() const;
+};
+
 /// One particle type of the snapshot, over all of its files.
 struct TypeSummary {
   Index count = 0;
@@ -74,6 +84,8 @@ struct TypeSummary {
   std::string mass_source = "none";
   /// The mass of every particle of the type, if it comes from a table or the user.
   std::optional<double> uniform_mass;
+  /// Of masses only if they come from the dataset.
+  ColumnFault coordinates_fault, velocities_fault, masses_fault, ids_fault;
 };
 
 /// What is known of a snapshot before its particles are read.
@@ -146,7 +158,8 @@ class Snapshot {
   /// Opens a snapshot. `path` is a file, any one of its chunks, a name without ".hdf5" or
   /// ".0.hdf5", or a directory with the files of one snapshot. Throws FileError for files that are
   /// missing, damaged or not HDF5. Throws InputError for content that is no snapshot or contradicts
-  /// itself: counts that differ from the datasets, wrong shapes, a chunk of another snapshot. Not
+  /// itself: counts that differ from the datasets, a chunk that is another snapshot's or there
+  /// twice. A dataset that cannot be read is an error of those who need it (TypeSummary). Not
   /// collective.
   static Snapshot open(const std::string& path, const SnapshotOverrides& overrides = {});
   /// The same on all ranks, which look into equal parts of the files. Collective; all ranks throw

@@ -48,12 +48,33 @@ Account last_account() {
   return account;
 }
 
+/// For what a version of HDF5 cannot read of files that a newer one wrote.
+std::string remedy_for(std::string_view reason) {
+  if (reason.find("version number") == std::string_view::npos) return {};
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format(
+      " (a newer HDF5 than {}.{}.{}, which zhalo uses, wrote it, or it is damaged: write it in an "
+      "older format, such as with libver=('earliest', 'v110') in h5py, or build zhalo with the "
+      "newer HDF5)",
+      major, minor, release);
+}
+
 }  // namespace
 
 std::string last_error() {
   const Account account = last_account();
   if (!account.system.empty()) return account.system;
-  return account.innermost.empty() ? "HDF5 gives no reason" : account.innermost;
+  if (account.innermost.empty()) return "HDF5 gives no reason";
+  return account.innermost + remedy_for(account.innermost);
+}
+
+std::string trimmed(std::string text) {
+  text.resize(std::strlen(text.c_str()));
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
 }
 
 }  // namespace zhalo::io::hdf5
@@ -137,15 +158,6 @@ void check_is_hdf5(const std::string& path) {
       is_cut ? "it is truncated, parts of it are missing; copy or write it again" : reason));
 }
 
-/// Without what pads it, and without bytes that a terminal would obey.
-std::string trimmed(std::string text) {
-  text.resize(std::strlen(text.c_str()));
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, '?');
-  while (!text.empty() && text.back() == ' ') text.pop_back();
-  return text;
-}
-
 /// HDF5 1.10 ends the process if it finds no memory for a file that it opens.
 void check_room_for(const std::string& path) {
   constexpr std::size_t needed = 8 << 20;  // several times what it takes
@@ -181,10 +193,11 @@ bool InputFile::has(const std::string& object) const {
   for (std::size_t end = object.find('/', 1);; end = object.find('/', end + 1)) {
     const std::string part = object.substr(0, end);
     const htri_t linked = H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT);
-    if (linked < 0) fail(fmt::format("whether there is a /{} cannot be read", part));
+    if (linked < 0) refuse(why_nothing_is_below(file_.id(), part));
     if (linked == 0) return false;
     if (H5Oexists_by_name(file_.id(), part.c_str(), H5P_DEFAULT) <= 0)
-      fail(fmt::format("/{} is a link that leads nowhere", part));
+      refuse(fmt::format("/{} is a link that leads nowhere: {}", part,
+                         where_link_leads(file_.id(), part, path_)));
     if (end == std::string::npos) return true;
   }
 }
@@ -331,36 +344,13 @@ void InputFile::read(const std::string& dataset, Rows rows, hid_t memory_type, v
   if (!ok) fail(fmt::format("/{} cannot be read", dataset));
 }
 
-namespace {
-
-/// The first filter that is needed and missing, or empty.
-std::string missing_filter(hid_t properties) {
-  for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
-    std::array<char, 256> name{};
-    unsigned flags = 0, config = 0;
-    std::size_t num_values = 0;
-    const H5Z_filter_t filter =
-        H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &num_values, nullptr,
-                       name.size(), name.data(), &config);
-    if (filter >= 0 && H5Zfilter_avail(filter) <= 0)
-      return fmt::format("{} (number {})", name.data(), filter);
-  }
-  return {};
-}
-
-}  // namespace
-
 void InputFile::check_readable(const std::string& dataset) const {
   const Session session;
   const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
   const Handle properties(H5Dget_create_plist(set.id()), H5Pclose);
   if (!properties.valid()) fail(fmt::format("/{} cannot be opened", dataset));
-  if (const std::string filter = missing_filter(properties.id()); !filter.empty()) {
-    throw FileError(fmt::format(
-        "'{}': /{} is compressed with {}, which HDF5 lacks here: install that filter and set "
-        "HDF5_PLUGIN_PATH to its directory",
-        path_, dataset, filter));
-  }
+  if (const std::string filter = missing_filter(properties.id()); !filter.empty())
+    refuse(fmt::format("/{} is {}", dataset, filter));
   if (const std::string file = missing_file(set.id(), path_); !file.empty())
     throw FileError(
         fmt::format("'{}' is a virtual file, and its /{} lies in {}", path_, dataset, file));

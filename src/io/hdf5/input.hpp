@@ -121,6 +121,18 @@ class Handle {
 /// there are any, else the innermost line of HDF5's own account.
 std::string last_error();
 
+/// A text of a file without what pads it, and without bytes that a terminal would obey.
+std::string trimmed(std::string text);
+/// "compressed with" the first filter that these properties of a dataset need and HDF5 lacks here,
+/// and what to do; empty if none is missing.
+std::string missing_filter(hid_t properties);
+/// Of H5Lexists, which just failed for this object: there is something else in place of its group,
+/// or HDF5's reason.
+std::string why_nothing_is_below(hid_t file, const std::string& object);
+/// Of a link of the file at `path`, in which HDF5 just found nothing behind it: what it names, what
+/// is wrong there, and what to do.
+std::string where_link_leads(hid_t file, const std::string& link, const std::string& path);
+
 enum class Kind { real, integer, other };
 /// Of a type of HDF5; `other` also if its description makes no sense.
 Kind kind_of(hid_t type);

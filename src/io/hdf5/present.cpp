@@ -76,6 +76,8 @@ std::string missing_storage(hid_t dataset, hid_t properties, const Location& loc
   H5D_space_status_t status = H5D_SPACE_STATUS_ALLOCATED;
   if (H5Dget_space_status(dataset, &status) < 0) return "its storage cannot be examined";
   if (status == H5D_SPACE_STATUS_NOT_ALLOCATED) return "it was never written";
+  if (const std::string filter = missing_filter(properties); !filter.empty())
+    return fmt::format("it is {}", filter);
   return H5Pget_layout(properties) == H5D_CHUNKED ? missing_chunks(dataset, properties, location)
                                                   : "";
 }

@@ -35,10 +35,7 @@ class CommitLocks::Lock {
 
   bool try_to_take() {
     file_ = opened();
-    if (file_ < 0)
-      throw FileError(
-          fmt::format("'{}' cannot be opened: {}; if no other run is under way there, remove it",
-                      path_, std::strerror(errno)));
+    if (file_ < 0) refuse();
     const bool taken = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
     if (taken ? is_still_there() : errno != EWOULDBLOCK && errno != EINTR)
       return true;  // or there are no locks here
@@ -47,6 +44,18 @@ class CommitLocks::Lock {
   }
 
  private:
+  /// What was just not opened.
+  [[noreturn]] void refuse() const {
+    const std::string reason = std::strerror(errno);
+    std::error_code ignored;
+    if (!fs::exists(fs::symlink_status(path_, ignored)))
+      throw FileError(fmt::format(
+          "'{}' cannot be made: {}; make room for files there, or choose another folder", path_,
+          reason));
+    throw FileError(fmt::format(
+        "'{}' cannot be opened: {}; if no other run is under way there, remove it", path_, reason));
+  }
+
   /// One that another user has left may not be written to; to lock it, it need not be.
   int opened() const {
     const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <utility>
 
+#include "src/io/output/directories.hpp"
 #include "src/io/snapshot/files.hpp"
 #include "zhalo/core/error.hpp"
 
@@ -27,21 +28,6 @@ namespace {
 std::string parent_of(const std::string& path) {
   const std::string parent = fs::path(path).parent_path().string();
   return parent.empty() ? "." : parent;
-}
-
-/// Makes a directory and its missing parents, and notes those that it made, outermost first.
-void make_directories(const std::string& path, std::vector<std::string>& noted) {
-  std::vector<std::string> missing;
-  std::error_code error;
-  for (fs::path at = path; !at.empty() && !fs::exists(at, error); at = at.parent_path())
-    missing.insert(missing.begin(), at.string());
-  error.clear();
-  for (std::size_t i = 0; i < missing.size() && !error; ++i)
-    if (fs::create_directory(missing[i], error)) noted.push_back(missing[i]);
-  if (error || !fs::is_directory(path, error)) {
-    throw FileError(fmt::format("directory '{}' cannot be made: {}", path,
-                                error ? error.message() : "a file has that name"));
-  }
 }
 
 /// Files and directories alike: until the disk has it.
@@ -63,9 +49,10 @@ std::string name_of_run() {
 }  // namespace
 
 StagedFiles::StagedFiles(const Communicator& comm, std::string directory, Writers writers)
-    : comm_(&comm), directory_(directory.empty() ? "." : std::move(directory)) {
+    : comm_(&comm), directory_(std::move(directory)) {
   try {
     comm_->together([&] {
+      directory_ = comm_->broadcast(comm_->rank() == 0 ? without_detours(directory_) : "");
       run_ = comm_->broadcast(name_of_run());
       comm_->barrier();  // other ranks may still be removing the directories of an object before
                          // this one

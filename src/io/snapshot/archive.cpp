@@ -69,15 +69,21 @@ void pass(Archive& archive, Units& units) {
   auto& [length, mass, velocity, h_free, assumed] = units;
   pass_each(archive, length, mass, velocity, h_free, assumed);
 }
+void pass(Archive& archive, ColumnFault& fault) {
+  auto& [message, of_file] = fault;
+  pass_each(archive, message, of_file);
+}
 void pass(Archive& archive, TypeSummary& type) {
   auto& [count, left_out, coordinates, velocities, ids, double_coordinates, double_velocities,
-         double_masses, source, mass] = type;
+         double_masses, source, mass, fault_of_coordinates, fault_of_velocities, fault_of_masses,
+         fault_of_ids] = type;
   pass_each(archive, count, left_out, coordinates, velocities, ids, double_coordinates,
-            double_velocities, double_masses, source, mass);
+            double_velocities, double_masses, source, mass, fault_of_coordinates,
+            fault_of_velocities, fault_of_masses, fault_of_ids);
 }
 void pass(Archive& archive, Column& column) {
-  auto& [name, integer, bytes] = column;
-  pass_each(archive, name, integer, bytes);
+  auto& [name, integer, bytes, fault] = column;
+  pass_each(archive, name, integer, bytes, fault);
 }
 void pass(Archive& archive, TypeLayout& layout) {
   auto& [position, velocity, mass, id, first_of_file] = layout;
@@ -105,8 +111,8 @@ void pass(Archive& archive, TypeInFile& type) {
   pass_each(archive, layout, count);
 }
 void pass(Archive& archive, FileContents& file) {
-  auto& [path, header, types, notes] = file;
-  pass_each(archive, path, header, types, notes);
+  auto& [path, sample, header, types, notes] = file;
+  pass_each(archive, path, sample, header, types, notes);
 }
 
 template <class T>

@@ -79,8 +79,7 @@ std::array<double, 5> read_constants(const InputFile& file) {
     return first_number(file, {{"Header", name}, {"Parameters", name}, {"Cosmology", name}})
         .value_or(unknown);
   };
-  std::vector<double> box{unknown};
-  if (file.holds_numbers("Header", "BoxSize")) box = file.reals("Header", "BoxSize").value_or(box);
+  std::vector<double> box = file.reals("Header", "BoxSize").value_or(std::vector<double>{unknown});
   if (box.size() != 3) box.assign(3, box.front());
   return {box[0], box[1], box[2], constant("HubbleParam"), constant("Omega0")};
 }
@@ -157,14 +156,14 @@ std::optional<Vec3d> read_box(const InputFile& file) {
 /// A box that is there and cannot be used must not go unnoticed: the search would not be periodic.
 /// 0 is what codes write for a box without ends.
 void warn_of_box(const InputFile& file, SnapshotInfo& info) {
-  const auto size = file.reals("Header", "BoxSize");
-  if (!size || read_box(file)) return;
+  if (!file.has_attribute("Header", "BoxSize") || read_box(file)) return;
+  const auto size = file.reals("Header", "BoxSize").value_or(std::vector<double>{});
   const bool has_no_ends =
-      std::all_of(size->begin(), size->end(), [](double length) { return length == 0; });
-  if (has_no_ends && (size->size() == 1 || size->size() == 3)) return;
-  info.warnings.push_back(
-      fmt::format("'{}': Header/BoxSize is {:g}, which is no size of a box: it is not used",
-                  info.path, fmt::join(*size, ", ")));
+      std::all_of(size.begin(), size.end(), [](double length) { return length == 0; });
+  if (has_no_ends && (size.size() == 1 || size.size() == 3)) return;
+  info.warnings.push_back(fmt::format(
+      "'{}': Header/BoxSize is {}, which is no size of a box: it is not used (give --box-size)",
+      info.path, size.empty() ? "empty" : fmt::format("{:g}", fmt::join(size, ", "))));
 }
 
 /// A cube in place of a known box changes densities and separations.
@@ -293,7 +292,7 @@ void read_conventions(const InputFile& file, const SnapshotOverrides& overrides,
     if (length > 0) note_other_box(length, info);
     info.box_length = length > 0 ? std::optional(Vec3d{{length, length, length}}) : std::nullopt;
   }
-  info.periodic = dialect.read_periodic(file);
+  info.periodic = dialect.read_periodic(file, info);
   info.cosmology.scale_factor = positive(first_number(file, dialect.times));
   dialect.read(file, overrides, info);
   warn_of_time(file, dialect, info);

@@ -88,7 +88,8 @@ struct Dialect {
   /// the file has one in `times`.
   void (*read)(const hdf5::InputFile& file, const SnapshotOverrides& overrides,
                SnapshotInfo& info) = nullptr;
-  std::optional<bool> (*read_periodic)(const hdf5::InputFile& file) = nullptr;
+  /// May add warnings to `info`.
+  std::optional<bool> (*read_periodic)(const hdf5::InputFile& file, SnapshotInfo& info) = nullptr;
   /// Of the code that wrote the file; empty if it does not say.
   std::string (*read_version)(const hdf5::InputFile& file) = nullptr;
   AttributePaths times;

@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "src/io/hdf5/input.hpp"
 #include "zhalo/core/error.hpp"
@@ -120,6 +127,25 @@ std::string find_first_file(const std::string& path) {
                   path, path, path));
 }
 
+namespace {
+
+/// A link under the name of another file would bring what is in it twice.
+void check_each_is_its_own(const std::vector<std::string>& files) {
+  std::map<std::pair<dev_t, ino_t>, std::string> known;
+  for (const std::string& path : files) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) continue;  // opening it says why
+    const auto [other, is_new] = known.emplace(std::pair(status.st_dev, status.st_ino), path);
+    if (!is_new)
+      throw FileError(
+          fmt::format("'{}' and '{}' are one file, by a link: what is in it would count twice (put "
+                      "the right file in the place of the link)",
+                      other->second, path));
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> all_chunks(const std::string& file, Index num_files,
                                     const std::string& whole) {
   if (num_files < 1 || num_files > max_files)
@@ -142,7 +168,62 @@ std::vector<std::string> all_chunks(const std::string& file, Index num_files,
                                   whole, num_files, file));
     }
   }
+  check_each_is_its_own(files);
   return files;
+}
+
+namespace {
+
+[[noreturn]] void refuse_to_read(const std::string& path) {
+  throw FileError(fmt::format("'{}' cannot be read: {}", path, std::strerror(errno)));
+}
+
+class BytesOfFile {
+ public:
+  explicit BytesOfFile(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+    if (!file_) refuse_to_read(path);
+  }
+
+  /// As many bytes as are there, from here on.
+  std::string_view read(std::vector<char>& block) {
+    file_.read(block.data(), std::ssize(block));
+    if (file_.bad()) refuse_to_read(path_);
+    return {block.data(), static_cast<std::size_t>(file_.gcount())};
+  }
+  std::string_view read_at(std::uintmax_t place, std::vector<char>& block) {
+    file_.clear();
+    file_.seekg(static_cast<std::streamoff>(place));
+    return read(block);
+  }
+
+ private:
+  std::string path_;
+  std::ifstream file_;
+};
+
+}  // namespace
+
+std::uint64_t sample_of(const std::string& path) {
+  constexpr std::uintmax_t num_blocks = 8;
+  BytesOfFile file(path);
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error) refuse_to_read(path);
+  std::vector<char> block(512);
+  std::string sample = std::to_string(size);
+  for (std::uintmax_t i = 0; i < num_blocks; ++i)
+    sample += file.read_at(size / num_blocks * i, block);
+  return std::hash<std::string>()(sample);
+}
+
+bool have_same_bytes(const std::string& a, const std::string& b) {
+  BytesOfFile file_a(a), file_b(b);
+  std::vector<char> block_a(1 << 16), block_b(1 << 16);
+  while (true) {
+    const std::string_view bytes = file_a.read(block_a);
+    if (bytes != file_b.read(block_b)) return false;
+    if (bytes.empty()) return true;
+  }
 }
 
 namespace {

@@ -1,6 +1,7 @@
 /// From what the user typed to the files of a snapshot.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -37,9 +38,15 @@ std::map<std::string, std::string> first_files_in(
 std::string find_first_file(const std::string& path);
 
 /// All `num_files` files of the snapshot, or what else it may be, that `file` belongs to; FileError
-/// naming the first that is missing, or for a number that cannot be.
+/// naming the first that is missing or a link to another of them, or for a number that cannot be.
 std::vector<std::string> all_chunks(const std::string& file, Index num_files,
                                     const std::string& whole = "snapshot");
+
+/// Of files with the same bytes it is the same; of others it is another one as a rule. Reads a few
+/// kilobytes.
+std::uint64_t sample_of(const std::string& path);
+/// Reads both until they differ. FileError if one cannot be read.
+bool have_same_bytes(const std::string& a, const std::string& b);
 
 /// Files in the same folder that have the names of further chunks. If the snapshot is one file and
 /// its own name was given, they are chunks only if they are numbered from 0 on with it: 500 and 750

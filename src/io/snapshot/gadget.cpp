@@ -164,7 +164,7 @@ void read_gadget_family(const InputFile& file, const SnapshotOverrides& override
   derive_gadget_density(gravity_of(file, info), info.units, info.cosmology);
 }
 
-std::optional<bool> read_periodic_gadget(const InputFile& file) {
+std::optional<bool> read_periodic_gadget(const InputFile& file, SnapshotInfo&) {
   if (file.has_attribute("Config", "GRAVITY_NOT_PERIODIC")) return false;
   return std::nullopt;
 }

@@ -14,7 +14,7 @@ bool is_of_gadget4(const InputFile& file) {
 }
 
 /// GADGET-4 lists the options that it was compiled with.
-std::optional<bool> read_periodic_gadget4(const InputFile& file) {
+std::optional<bool> read_periodic_gadget4(const InputFile& file, SnapshotInfo&) {
   if (file.has("Config")) return file.has_attribute("Config", "PERIODIC");
   return std::nullopt;
 }

@@ -34,6 +34,12 @@ std::string Units::mass_name() const {
   return fmt::format("{:.6g} g{}", mass_in_g, per_h);
 }
 
+void ColumnFault::check() const {
+  if (message.empty()) return;
+  if (of_file) throw FileError(message);
+  throw InputError(message);
+}
+
 Index SnapshotInfo::num_total() const {
   Index total = 0;
   for (const auto& type : types) total += type.count;
@@ -52,6 +58,10 @@ std::string text_of(const TypeSummary& type, const Units& units) {
   std::string missing;
   if (!type.has_velocities) missing += ", no velocities";
   if (!type.has_ids) missing += ", no ids";
+  if (type.coordinates_fault) missing += ", unreadable positions";
+  if (type.velocities_fault) missing += ", unreadable velocities";
+  if (type.masses_fault) missing += ", unreadable masses";
+  if (type.ids_fault) missing += ", unreadable ids";
   return fmt::format("{}, {} positions, {}{}", type.count, precision, mass, missing);
 }
 

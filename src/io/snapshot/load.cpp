@@ -106,6 +106,7 @@ void check_types(const SnapshotInfo& info, const std::vector<int>& types) {
           fmt::format("'{}' has no Coordinates of particle type {} (/PartType{}/Coordinates)",
                       info.path, type, type));
     }
+    info.types[static_cast<std::size_t>(type)].coordinates_fault.check();
   }
 }
 
@@ -233,6 +234,25 @@ bool all_types(const SnapshotInfo& info, const std::vector<int>& types, bool Typ
                      [&](int type) { return info.types[static_cast<std::size_t>(type)].*has; });
 }
 
+}  // namespace
+
+void check_readable(const SnapshotInfo& info, const std::vector<int>& types,
+                    const LoadOptions& columns) {
+  const bool velocities =
+      columns.redshift_space ||
+      (columns.velocities && all_types(info, types, &TypeSummary::has_velocities));
+  const bool ids = columns.ids && all_types(info, types, &TypeSummary::has_ids);
+  for (const int type : types) {
+    const TypeSummary& here = info.types[static_cast<std::size_t>(type)];
+    here.coordinates_fault.check();
+    if (columns.masses) here.masses_fault.check();
+    if (velocities) here.velocities_fault.check();
+    if (ids) here.ids_fault.check();
+  }
+}
+
+namespace {
+
 void check_masses(const SnapshotInfo& info, const std::vector<int>& types) {
   for (const int type : types) {
     if (info.types[static_cast<std::size_t>(type)].mass_source != "none") continue;
@@ -265,6 +285,7 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
   check_types(info, types);
   if (options.masses) check_masses(info, types);
   if (options.redshift_space) check_redshift_space(*options.redshift_space, info, types);
+  check_readable(info, types, options);
   Index total = 0;
   for (const int type : types) total += info.types[static_cast<std::size_t>(type)].count;
 

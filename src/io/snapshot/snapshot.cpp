@@ -49,15 +49,15 @@ void take_name(const FileName& name, SnapshotInfo& info) {
                     info.path));
 }
 
-/// The mass of all particles. Of types whose masses differ, some are read, here and there; 0 if a
-/// type has no masses.
+/// The mass of all particles. Of types whose masses differ, some are read, here and there. 0 if a
+/// type has no masses, or some that cannot be read: perhaps nobody needs them.
 double estimate_mass(const Snapshot& snapshot) {
   constexpr Index max_blocks = 16, block_size = 64;
   double total = 0;
   for (std::size_t type = 0; type < snapshot.info().types.size(); ++type) {
     const TypeSummary& here = snapshot.info().types[type];
     if (here.count == 0) continue;
-    if (here.mass_source == "none") return 0;
+    if (here.mass_source == "none" || here.masses_fault) return 0;
     if (here.uniform_mass) {
       total += static_cast<double>(here.count) * *here.uniform_mass;
       continue;
@@ -77,6 +77,14 @@ double estimate_mass(const Snapshot& snapshot) {
   return total;
 }
 
+double mass_or_zero(const Snapshot& snapshot) {
+  try {
+    return estimate_mass(snapshot);
+  } catch (const FileError&) {  // as of masses that were never written
+    return 0;
+  }
+}
+
 void take_given_density(const SnapshotOverrides& overrides, SnapshotInfo& info) {
   if (!overrides.cosmology.critical_density) return;
   info.cosmology.critical_density = overrides.cosmology.critical_density;
@@ -85,20 +93,26 @@ void take_given_density(const SnapshotOverrides& overrides, SnapshotInfo& info) 
 
 void warn_of_two_masses(Snapshot::State& state);
 
-/// All that the first file says, and which files belong to the snapshot.
+/// All files of the snapshot to which this one belongs.
+std::vector<std::string> files_with(const std::string& named) {
+  const InputFile file(named);
+  check_is_snapshot(file);
+  return all_chunks(named, read_counts(file, {}).num_files);
+}
+
+/// Which files belong to the snapshot, and all that the first of them says, whichever was named.
 Snapshot::State find_files(const std::string& path, const SnapshotOverrides& overrides) {
   Snapshot::State state;
   SnapshotInfo& info = state.info;
   info.path = path;
-  const std::string first = find_first_file(path);
+  info.files = files_with(find_first_file(path));
   {
-    const InputFile file(first);
+    const InputFile file(info.files.front());
     check_is_snapshot(file);
     read_conventions(file, overrides, info);
-    info.files = all_chunks(first, read_counts(file, dialect_of(info.code).times).num_files);
   }
   warn_of_chunks_beyond(info);
-  take_name(FileName::of(first), info);
+  take_name(FileName::of(info.files.front()), info);
   return state;
 }
 
@@ -132,7 +146,7 @@ Snapshot Snapshot::open(const Communicator& comm, const std::string& path,
       // Not with the conventions: which units fit shows in the particles' masses. They set the
       // density of the file anew, so that the user's comes last.
       const Snapshot snapshot(state);
-      settle_assumed_units(state->info, [&] { return estimate_mass(snapshot); });
+      settle_assumed_units(state->info, [&] { return mass_or_zero(snapshot); });
       take_given_density(overrides, state->info);
     }
     return Snapshot(std::make_shared<State>(
@@ -199,21 +213,33 @@ void read_column(const Snapshot::State& state, const Request& request, const Col
                  });
 }
 
+/// What the dataset says of one particle; nothing if it cannot be read: it is not needed.
+std::optional<double> mass_in_dataset(const Snapshot::State& state, int type, Index at) {
+  const Column& column = state.layouts[static_cast<std::size_t>(type)].mass;
+  if (column.name.empty() || column.fault) return std::nullopt;
+  double mass = 0;
+  try {
+    read_column(state, {type, at, 1, 1}, column, Span<double>(&mass, 1));
+  } catch (const FileError&) {
+    return std::nullopt;
+  }
+  return mass;
+}
+
 /// Codes write masses in the table or in a dataset. Where both are there, the table counts. The
 /// first and the last particle show whether the dataset says otherwise.
 void warn_of_two_masses(Snapshot::State& state) {
   for (std::size_t type = 0; type < state.layouts.size(); ++type) {
     const TypeSummary& here = state.info.types[type];
-    const Column& column = state.layouts[type].mass;
-    if (here.count == 0 || here.mass_source != "MassTable" || column.name.empty()) continue;
+    if (here.count == 0 || here.mass_source != "MassTable") continue;
     for (const Index at : {Index{0}, here.count - 1}) {
-      double mass = 0;
-      read_column(state, {static_cast<int>(type), at, 1, 1}, column, Span<double>(&mass, 1));
-      if (std::abs(mass / *here.uniform_mass - 1) < 1e-5) continue;  // as rounded to float32
+      const auto mass = mass_in_dataset(state, static_cast<int>(type), at);
+      if (!mass || std::abs(*mass / *here.uniform_mass - 1) < 1e-5) continue;  // as float32 has it
       state.info.warnings.push_back(fmt::format(
           "'{}': Header/MassTable has {:g} for type {}, but /PartType{}/{} has {:g} for particle "
           "{}: the table is taken (make its number 0 to have the dataset taken)",
-          state.info.path, *here.uniform_mass, type, type, column.name, mass, at));
+          state.info.path, *here.uniform_mass, type, type, state.layouts[type].mass.name, *mass,
+          at));
       break;
     }
   }
@@ -257,6 +283,7 @@ template <class Real>
 void read_any_positions(const Snapshot::State& state, int type, Index first, Span<Real> xyz) {
   const Column& column = existing(state, type, &TypeLayout::position, "Coordinates");
   const Request request = request_of(type, first, xyz, 3);
+  column.fault.check();
   if (column.integer) return read_integer_positions(state, request, column, xyz);
   read_column(state, request, column, xyz);
 }
@@ -264,6 +291,7 @@ void read_any_positions(const Snapshot::State& state, int type, Index first, Spa
 template <class Real>
 void read_any_velocities(const Snapshot::State& state, int type, Index first, Span<Real> xyz) {
   const Column& column = existing(state, type, &TypeLayout::velocity, "Velocities");
+  column.fault.check();
   read_column(state, request_of(type, first, xyz, 3), column, xyz);
 }
 
@@ -283,6 +311,7 @@ void read_any_masses(const Snapshot::State& state, int type, Index first, Span<R
         fmt::format("'{}' has no masses of particle type {}: Header/MassTable has no mass for it, "
                     "and there is no /PartType{}/Masses",
                     state.info.path, type, type));
+  column.fault.check();
   read_column(state, request, column, mass);
 }
 
@@ -290,6 +319,7 @@ void read_any_masses(const Snapshot::State& state, int type, Index first, Span<R
 /// are taken bit by bit.
 void read_any_ids(const Snapshot::State& state, const Request& request, const Column& column,
                   Span<std::uint64_t> to) {
+  column.fault.check();
   const auto read = [&](const InputFile& file, const std::string& dataset, hdf5::Rows rows,
                         Index at) {
     const auto shape = file.shape(dataset);

@@ -1,8 +1,11 @@
 /// An opened snapshot: what its files hold, where its particles lie, and how they are read.
 #pragma once
 
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,7 @@ struct Column {
   std::string name;
   bool integer = false;  ///< positions as integers: fractions of the box
   int bytes = 0;
+  ColumnFault fault;  ///< the first that a file has
 };
 
 struct TypeLayout {
@@ -28,6 +32,9 @@ struct TypeLayout {
   /// Number of the first particle in each file, and one more entry: the count.
   std::vector<Index> first_of_file;
 };
+
+inline constexpr std::array<Column TypeLayout::*, 4> all_columns{
+    &TypeLayout::position, &TypeLayout::velocity, &TypeLayout::mass, &TypeLayout::id};
 
 /// Whether a file may give a particle this mass: 0, too, which a catalogue refuses.
 inline bool is_readable_mass(double value) { return std::isfinite(value) && value >= 0; }
@@ -49,8 +56,19 @@ struct TypeInFile {
   Index count = 0;
 };
 
+/// The datasets of one type in one file.
+struct Found {
+  TypeLayout layout;  ///< without first_of_file
+  std::optional<Index> rows;
+  std::string rows_from;  ///< the dataset that has so many
+};
+
+/// What is wrong with one dataset is in its Column. InputError for datasets that differ in length.
+Found find_datasets(const hdf5::InputFile& file, int type);
+
 struct FileContents {
   std::string path;
+  std::uint64_t sample = 0;  ///< of its bytes (sample_of), if it is one of several files
   HeaderCounts header;
   std::vector<TypeInFile> types;
   std::vector<std::string> notes;  ///< for the user

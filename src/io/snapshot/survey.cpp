@@ -3,114 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "src/io/snapshot/dialect.hpp"
+#include "src/io/snapshot/files.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
 
-using hdf5::DatasetShape;
 using hdf5::InputFile;
-
-std::string dataset_path(int type, const std::string& name) {
-  return fmt::format("PartType{}/{}", type, name);
-}
 
 namespace {
 
-struct Quantity {
-  Column TypeLayout::*column;
-  std::vector<std::string> names;  ///< in the order of preference
-  int components;
-};
-
-const std::vector<Quantity>& quantities() {
-  static const std::vector<Quantity> all{
-      {&TypeLayout::position, {"Coordinates", "IntCoordinates"}, 3},
-      {&TypeLayout::velocity, {"Velocities", "Velocity"}, 3},
-      {&TypeLayout::mass, {"Masses", "Mass", "DynamicalMasses"}, 1},
-      {&TypeLayout::id, {"ParticleIDs"}, 1}};
-  return all;
-}
-
-std::string text_of(const std::vector<Index>& extent) {
-  std::string text = "(";
-  for (const Index length : extent)
-    text += fmt::format("{}{}", text.size() > 1 ? ", " : "", length);
-  return text + ")";
-}
-
-/// Rows of (N, components), of a flat array of N * components, or of (N) or (N, 1) for scalars.
-Index rows_of(const InputFile& file, const std::string& path, const DatasetShape& shape,
-              int components) {
-  const auto& extent = shape.extent;
-  const bool flat = extent.size() == 1 && extent[0] % components == 0;
-  const bool table = extent.size() == 2 && extent[1] == components;
-  if (flat) return extent[0] / components;
-  if (table) return extent[0];
-  throw InputError(fmt::format(
-      "'{}': /{} has the shape {}, but {} is needed", file.path(), path, text_of(extent),
-      components == 1 ? "(N)" : fmt::format("(N, {}) or ({} N)", components, components)));
-}
-
-void check_numbers(const InputFile& file, const std::string& path, const DatasetShape& shape,
-                   bool is_position) {
-  if (shape.kind == hdf5::Kind::other)
-    throw InputError(
-        fmt::format("'{}': /{} does not hold numbers that zhalo can read", file.path(), path));
-  const bool spans_box = !shape.is_signed && (shape.bytes == 4 || shape.bytes == 8);
-  if (!is_position || shape.kind == hdf5::Kind::real || spans_box) return;
-  throw InputError(
-      fmt::format("'{}': /{} holds {} integers of {} bits (must be floating-point numbers, or "
-                  "unsigned integers of 32 or 64 bits that span the box, as GADGET-4 may write "
-                  "them)",
-                  file.path(), path, shape.is_signed ? "signed" : "unsigned",
-                  8 * static_cast<Index>(shape.bytes)));
-}
-
-/// The datasets of one type in one file.
-struct Found {
-  TypeLayout layout;
-  std::optional<Index> rows;
-  std::string rows_from;
-};
-
-void note_rows(const InputFile& file, Found& found, Index rows, const std::string& path) {
-  if (!found.rows) {
-    found.rows = rows;
-    found.rows_from = path;
-  }
-  if (*found.rows == rows) return;
-  throw InputError(
-      fmt::format("'{}': /{} has {} particles, but /{} has {}: the file is damaged or incomplete",
-                  file.path(), found.rows_from, *found.rows, path, rows));
-}
-
-Found find_datasets(const InputFile& file, int type) {
-  Found found;
-  if (!file.has(fmt::format("PartType{}", type))) return found;
-  for (const auto& quantity : quantities()) {
-    for (const auto& name : quantity.names) {
-      const std::string path = dataset_path(type, name);
-      const auto shape = file.shape(path);
-      if (!shape) continue;
-      check_numbers(file, path, *shape, quantity.column == &TypeLayout::position);
-      note_rows(file, found, rows_of(file, path, *shape, quantity.components), path);
-      found.layout.*quantity.column = {name, shape->kind == hdf5::Kind::integer, shape->bytes};
-      break;
-    }
-  }
-  return found;
-}
-
 bool agree_in_low_bits(Index a, Index b) { return (a & 0xffffffff) == (b & 0xffffffff); }
+
+/// Of a file whose header does not say it.
+Index count_without_header(const Found& found) {
+  if (found.rows) return *found.rows;
+  for (const auto column : all_columns) (found.layout.*column).fault.check();
+  return 0;
+}
 
 /// The number of particles in a file: the datasets' length, if the header does not contradict it.
 Index settle_count(const InputFile& file, int type, const HeaderCounts& header, const Found& found,
                    std::vector<std::string>& notes) {
   const auto at = static_cast<std::size_t>(type);
-  if (header.in_this_file.empty()) return found.rows.value_or(0);
+  if (header.in_this_file.empty()) return count_without_header(found);
   const Index stated = header.in_this_file[at];
   const std::string group = fmt::format("PartType{}", type);
   if (stated != 0 && !file.has(group)) {
@@ -137,12 +57,14 @@ Index settle_count(const InputFile& file, int type, const HeaderCounts& header, 
 /// A column must look alike in every file that has particles of the type.
 void merge_columns(const std::string& path, int type, const TypeLayout& found, TypeLayout& layout,
                    bool first) {
-  for (const auto& quantity : quantities()) {
-    const Column& here = found.*quantity.column;
-    Column& known = layout.*quantity.column;
+  for (const auto column : all_columns) {
+    const Column& here = found.*column;
+    Column& known = layout.*column;
     if (first) known = here;
     if (known.name == here.name) {
-      const bool spans_box = here.integer && quantity.column == &TypeLayout::position;
+      if (!known.fault) known.fault = here.fault;
+      if (known.fault) continue;  // of what else it is, little is known
+      const bool spans_box = here.integer && column == &TypeLayout::position;
       if (known.integer != here.integer || (spans_box && known.bytes != here.bytes))
         throw InputError(
             fmt::format("'{}' stores /{} as another type of number than the files before it", path,
@@ -156,18 +78,38 @@ void merge_columns(const std::string& path, int type, const TypeLayout& found, T
   }
 }
 
+std::string text_of_constant(double value) {
+  return std::isnan(value) ? "not stated" : fmt::format("{:.10g}", value);
+}
+
+/// What shows that two files are not of one snapshot, in words; empty if nothing does. A number
+/// that only one of them states counts: which of the two is looked into first must not matter.
+std::string difference(const HeaderCounts& file, const HeaderCounts& other) {
+  if (file.num_files != other.num_files)
+    return fmt::format("its number of files is {}, that of the other {}", file.num_files,
+                       other.num_files);
+  if (file.time != other.time) return "their times differ";
+  if (file.num_types != other.num_types || file.total != other.total)
+    return "their total numbers of particles differ";
+  constexpr std::array<const char*, 5> names{"BoxSize", "BoxSize", "BoxSize", "HubbleParam",
+                                             "Omega0"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const double a = file.constants[i], b = other.constants[i];
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    return fmt::format("its {} is {}, that of the other {}", names[i], text_of_constant(a),
+                       text_of_constant(b));
+  }
+  return {};
+}
+
 /// Same snapshot, or a file of another one that lies among them?
-void check_same_snapshot(const FileContents& file, const FileContents& first_file) {
-  const HeaderCounts &header = file.header, &first = first_file.header;
-  const bool same = header.num_files == first.num_files && header.num_types == first.num_types &&
-                    header.time == first.time && header.total == first.total;
-  const bool same_universe =
-      std::equal(header.constants.begin(), header.constants.end(), first.constants.begin(),
-                 [](double a, double b) { return a == b || std::isnan(a) || std::isnan(b); });
-  if (same && same_universe) return;
-  throw InputError(fmt::format(
-      "'{}' belongs to another snapshot than '{}': {} differ", file.path, first_file.path,
-      same ? "BoxSize, HubbleParam or Omega0" : "time, number of files or total numbers"));
+void check_same_snapshot(const FileContents& file, const FileContents& first) {
+  const std::string what = difference(file.header, first.header);
+  if (what.empty()) return;
+  throw InputError(
+      fmt::format("'{}' belongs to another snapshot than '{}', or one of their headers is damaged: "
+                  "{} (put the files of one snapshot together, or repair the header)",
+                  file.path, first.path, what));
 }
 
 void check_totals(const HeaderCounts& header, SnapshotInfo& info) {
@@ -196,17 +138,6 @@ void check_totals(const HeaderCounts& header, SnapshotInfo& info) {
   }
 }
 
-void check_columns_readable(const InputFile& file, int type, const TypeLayout& layout) {
-  for (const auto& quantity : quantities()) {
-    const Column& column = layout.*quantity.column;
-    if (!column.name.empty()) file.check_readable(dataset_path(type, column.name));
-  }
-  const Column& id = layout.id;
-  if (!id.name.empty() && !id.integer)
-    throw InputError(fmt::format("'{}': /{} holds no integers: ids of other types are not read",
-                                 file.path(), dataset_path(type, id.name)));
-}
-
 TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
                       const SnapshotOverrides& overrides) {
   TypeSummary summary;
@@ -217,6 +148,9 @@ TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
   summary.double_coordinates = layout.position.bytes > 4 || layout.position.integer;
   summary.double_velocities = layout.velocity.bytes > 4;
   summary.double_masses = layout.mass.bytes > 4;
+  summary.coordinates_fault = layout.position.fault;
+  summary.velocities_fault = layout.velocity.fault;
+  summary.ids_fault = layout.id.fault;
   if (const auto user = overrides.masses.find(type); user != overrides.masses.end()) {
     if (!is_readable_mass(user->second))
       throw InputError(fmt::format(
@@ -228,6 +162,7 @@ TypeSummary summarise(int type, const TypeLayout& layout, double table_mass,
     summary.uniform_mass = table_mass;
   } else if (!layout.mass.name.empty()) {
     summary.mass_source = layout.mass.name;
+    summary.masses_fault = layout.mass.fault;
   }
   return summary;
 }
@@ -278,13 +213,29 @@ FileContents look_into_file(const std::string& path, const AttributePaths& times
     const Found found = find_datasets(file, type);
     TypeInFile here;
     here.count = settle_count(file, type, contents.header, found, contents.notes);
-    if (here.count > 0) {
-      here.layout = found.layout;
-      check_columns_readable(file, type, here.layout);
-    }
+    if (here.count > 0) here.layout = found.layout;
     contents.types.push_back(std::move(here));
   }
   return contents;
+}
+
+/// A copy under the name of another file would bring its particles twice, and that file's never.
+void check_no_copies(const std::vector<FileContents>& files) {
+  std::map<std::uint64_t, std::vector<std::string>> alike;  // by samples
+  for (const FileContents& file : files) {
+    const bool is_empty = std::all_of(file.types.begin(), file.types.end(),
+                                      [](const TypeInFile& type) { return type.count == 0; });
+    if (is_empty) continue;  // such may well be equal
+    std::vector<std::string>& others = alike[file.sample];
+    for (const std::string& other : others) {
+      if (have_same_bytes(file.path, other))
+        throw InputError(fmt::format(
+            "'{}' is a copy of '{}': its particles would count twice, and those of another file "
+            "are missing (put the right file in its place)",
+            file.path, other));
+    }
+    others.push_back(file.path);
+  }
 }
 
 /// Appends one file to the layouts.
@@ -309,8 +260,11 @@ void append_file(Snapshot::State& state, const FileContents& file,
 std::vector<FileContents> look_into_files(const SnapshotInfo& info, Share files) {
   const AttributePaths times = dialect_of(info.code).times;
   std::vector<FileContents> contents;
-  for (Index i = files.first; i < files.first + files.count; ++i)
-    contents.push_back(look_into_file(info.files[static_cast<std::size_t>(i)], times));
+  for (Index i = files.first; i < files.first + files.count; ++i) {
+    const std::string& path = info.files[static_cast<std::size_t>(i)];
+    contents.push_back(look_into_file(path, times));
+    if (info.files.size() > 1) contents.back().sample = sample_of(path);
+  }
   return contents;
 }
 
@@ -330,6 +284,7 @@ void combine_files(Snapshot::State& state, const std::vector<FileContents>& file
     warn_of_table_mass(static_cast<int>(type), mass_table[type], state.info);
     take_initial_mass(static_cast<int>(type), first, state.info);
   }
+  check_no_copies(files);
   check_totals(first, state.info);
 }
 

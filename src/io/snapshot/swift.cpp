@@ -1,4 +1,6 @@
 // SWIFT: no h in any unit, and the cosmology in a group of its own.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "src/io/snapshot/dialect.hpp"
@@ -74,9 +76,20 @@ void read_swift(const InputFile& file, const SnapshotOverrides& overrides, Snaps
   overlay(info.cosmology, overrides.cosmology);
 }
 
-std::optional<bool> read_periodic_swift(const InputFile& file) {
-  const auto flag = file.text("Parameters", "InitialConditions:periodic");
-  return flag ? std::optional(*flag != "0") : std::nullopt;
+/// SWIFT writes its parameters as text; other writers of such files may write numbers. One that is
+/// there and cannot be used must not go unnoticed.
+std::optional<bool> read_periodic_swift(const InputFile& file, SnapshotInfo& info) {
+  const char *group = "Parameters", *name = "InitialConditions:periodic";
+  if (!file.has_attribute(group, name)) return std::nullopt;
+  const auto number = first_number(file, {{group, name}});
+  const std::string text =
+      number ? fmt::format("{:g}", *number) : file.text(group, name).value_or("no text or number");
+  if (text == "0" || text == "1") return text == "1";
+  info.warnings.push_back(
+      fmt::format("'{}': {}/{} is {}, which is neither 0 nor 1: it is not used (say --periodic yes "
+                  "or no)",
+                  info.path, group, name, text));
+  return std::nullopt;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -370,24 +369,4 @@ TEST_CASE("what another process of the same number has left in a directory does 
   StagedFiles files(comm, folder);
   write(stage_table(files), "new");
   CHECK(read(files.commit().at(0)) == "new");
-}
-
-TEST_CASE("directories that cannot be used are named at once") {
-  const Communicator comm(MPI_COMM_WORLD);
-  const std::string folder = scratch_folder(comm, "unusable");
-  if (comm.rank() == 0) write(folder + "/file", "x");
-  comm.barrier();
-  CHECK_THROWS_WITH(StagedFiles(comm, folder + "/file/below"), Catch::Contains(folder + "/file"));
-  CHECK_THROWS_AS(StagedFiles(comm, folder + "/file"), FileError);
-  CHECK_THROWS_AS(StagedFiles(comm, "/proc/zhalo"), FileError);
-  if (::geteuid() == 0) {
-    WARN("root may write everywhere: the test of a read-only directory is skipped");
-    return;
-  }
-  if (comm.rank() == 0) {
-    fs::create_directories(folder + "/locked");
-    ::chmod((folder + "/locked").c_str(), 0555);
-  }
-  comm.barrier();
-  CHECK_THROWS_WITH(StagedFiles(comm, folder + "/locked"), Catch::Contains("Permission denied"));
 }
