@@ -11,6 +11,7 @@
 #include "src/io/hdf5/output.hpp"
 #include "src/io/snapshot/dialect.hpp"
 #include "src/io/snapshot/files.hpp"
+#include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -180,16 +181,22 @@ HaloList read_haloes(const std::string& path, Index max_haloes,
                      const std::function<bool(const Halo&)>& is_wanted) {
   const std::string first = first_catalogue_file(path);
   HaloList list;
+  hdf5::Origins origins;
   Index num_files = 1;
   {
     const hdf5::InputFile file(first);
     list.box_length = box_length_of(file);
     list.redshift = redshift_of(file);
     num_files = holds_all(file) ? 1 : integer_of(file, "NumFiles", 1);
+    origins = file.origins();
   }
   list.files = all_chunks(first, num_files, "catalogue");
-  for (const std::string& name : list.files)
-    list.num_total += append_groups(hdf5::InputFile(name), max_haloes, is_wanted, list.haloes);
+  for (const std::string& name : list.files) {
+    const hdf5::InputFile file(name);
+    list.num_total += append_groups(file, max_haloes, is_wanted, list.haloes);
+    origins.add(file.origins());
+  }
+  list.origins = all_origins(Communicator(), std::move(origins));
   return list;
 }
 

@@ -284,6 +284,7 @@ FileContents look_into_file(const std::string& path, const AttributePaths& times
     }
     contents.types.push_back(std::move(here));
   }
+  contents.origins = file.origins();
   return contents;
 }
 
