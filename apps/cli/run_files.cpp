@@ -9,8 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -167,9 +167,12 @@ std::optional<FileId> id_of(const std::string& path) {
   return FileId{status.st_dev, status.st_ino};
 }
 
-[[noreturn]] void refuse_to_replace(const OutputName& output, const FileRead& file) {
-  throw InputError(fmt::format("-o {} would replace '{}', {}: choose another name", output.shown(1),
-                               file.path, file.reason));
+/// `path` is the file's own, that of a link to it, or another name of it.
+[[noreturn]] void refuse_to_replace(const OutputName& output, const std::string& path,
+                                    const FileRead& file) {
+  const std::string whose = path == file.path ? "" : fmt::format("a name of '{}', ", file.path);
+  throw InputError(fmt::format("-o {} would replace '{}', {}{}: choose another name",
+                               output.shown(1), path, whose, file.reason));
 }
 
 void check_output_stays_off(const OutputName& output, const std::vector<FileRead>& inputs) {
@@ -177,17 +180,18 @@ void check_output_stays_off(const OutputName& output, const std::vector<FileRead
     for (const fs::path& path : steps_to(input.path)) {
       if (io::is_result_name(output.name, path.filename().string()) &&
           is_in(output.directory, path))
-        refuse_to_replace(output, input);
+        refuse_to_replace(output, path.string(), input);
     }
   }
-  std::set<FileId> existing;
+  std::map<FileId, std::string> existing;
   for (const std::string& path : existing_results(output)) {
-    if (const auto id = id_of(path)) existing.insert(*id);
+    if (const auto id = id_of(path)) existing.emplace(*id, path);
   }
   if (existing.empty()) return;
   for (const FileRead& input : inputs) {
     const auto id = id_of(input.path);
-    if (id && existing.contains(*id)) refuse_to_replace(output, input);
+    const auto found = id ? existing.find(*id) : existing.end();
+    if (found != existing.end()) refuse_to_replace(output, found->second, input);
   }
 }
 
