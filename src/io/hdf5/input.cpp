@@ -166,11 +166,8 @@ InputFile::InputFile(std::string path, std::shared_ptr<CompleteDatasets> complet
   check_room_for(path_);
   file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file_.valid()) refuse_to_open(path_);
-  trail_ = std::make_unique<LinkTrail>();
+  trail_ = std::make_shared<LinkTrail>();
 }
-
-InputFile::InputFile(InputFile&&) noexcept = default;
-InputFile::~InputFile() = default;
 
 void InputFile::fail(const std::string& what) const {
   throw FileError(fmt::format("'{}': {}: {}", path_, what, last_error()));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <hdf5.h>
-#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -156,7 +156,9 @@ struct VirtualPart {
   std::string file;
   std::string dataset;
 
-  auto operator<=>(const VirtualPart&) const = default;
+  bool operator<(const VirtualPart& other) const {
+    return std::tie(holder, file, dataset) < std::tie(other.holder, other.file, other.dataset);
+  }
 };
 
 /// Other files that a file draws on.
@@ -200,8 +202,6 @@ class LockError : public FileError {
 class InputFile {
  public:
   explicit InputFile(std::string path, std::shared_ptr<CompleteDatasets> complete = nullptr);
-  InputFile(InputFile&&) noexcept;
-  ~InputFile();
 
   const std::string& path() const { return path_; }
 
@@ -249,7 +249,7 @@ class InputFile {
   std::string path_;
   std::shared_ptr<CompleteDatasets> complete_;  ///< may be null
   Handle file_;
-  std::unique_ptr<LinkTrail> trail_;  ///< HDF5 knows its address
+  std::shared_ptr<LinkTrail> trail_;  ///< HDF5 knows its address
   mutable Origins origins_;
 };
 

@@ -122,6 +122,7 @@ void note_storage(hid_t properties, const std::string& holder, Origins& origins)
 
 /// Called by HDF5 for each external link that it follows, before it opens the other file, whose
 /// path it does not tell. That file is the parent of the next link, or holds the object.
+// NOLINTNEXTLINE(readability-function-size): HDF5 sets the parameters
 herr_t note_link(const char* parent_file, const char*, const char*, const char*, unsigned*, hid_t,
                  void* passed) {
   static_cast<std::set<std::string>*>(passed)->insert(parent_file);

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <hdf5.h>
-#include <compare>
 #include <cstddef>
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "src/io/hdf5/input.hpp"
 
@@ -52,6 +52,7 @@ void note_origins(hid_t dataset, const std::string& path, Origins& origins);
 class LinkTrail {
  public:
   LinkTrail();
+  ~LinkTrail() = default;
   LinkTrail(const LinkTrail&) = delete;
   LinkTrail& operator=(const LinkTrail&) = delete;
 

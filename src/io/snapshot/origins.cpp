@@ -57,6 +57,7 @@ std::vector<std::vector<VirtualPart>> by_file(const std::set<VirtualPart>& parts
   std::map<std::pair<std::string, std::string>, std::vector<VirtualPart>> files;
   for (const VirtualPart& part : parts) files[{part.holder, part.file}].push_back(part);
   std::vector<std::vector<VirtualPart>> tasks;
+  tasks.reserve(files.size());
   for (auto& [_, of_file] : files) tasks.push_back(std::move(of_file));
   return tasks;
 }
