@@ -1,6 +1,7 @@
 #include "apps/cli/run_files.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
@@ -8,11 +9,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "apps/report/text_file.hpp"
 #include "zhalo/core/error.hpp"
-#include "zhalo/io/result_file.hpp"
 
 namespace zhalo::app {
 
@@ -24,7 +27,8 @@ std::string OutputName::shown(Index num_files) const {
                         : fmt::format("{0}.0.hdf5 to {0}.{1}.hdf5", path, num_files - 1);
 }
 
-OutputName name_output(const std::string& given, const std::string& otherwise) {
+OutputName name_output(const std::string& given, const std::string& otherwise,
+                       io::Content content) {
   if (given == "-") throw InputError("-o -: HDF5 cannot go to standard output: name a file");
   const fs::path path = given.empty() ? otherwise : given;
   std::error_code ignored;
@@ -36,7 +40,7 @@ OutputName name_output(const std::string& given, const std::string& otherwise) {
     throw InputError(fmt::format(
         "-o '{}' is a device or a pipe, which cannot hold HDF5: name a file", path.string()));
   const fs::path name = path.extension() == ".hdf5" ? path.stem() : path.filename();
-  return {path.parent_path().string(), name.string(), !given.empty()};
+  return {path.parent_path().string(), name.string(), content, !given.empty()};
 }
 
 std::string whole_path(const std::string& path) {
@@ -111,44 +115,93 @@ bool is_in(const fs::path& folder, const fs::path& file) {
   return fs::equivalent(named(folder), named(file.parent_path()), ignored);
 }
 
-/// Whether the input may be a master that shows this numbered file. Those of other codes are kept
-/// anyhow.
-bool may_be_shown(const fs::path& file, const fs::path& input) {
-  std::error_code ignored;
-  const std::string name = file.filename().string();
-  return input.extension() == ".hdf5" && name != input.filename() &&
-         io::is_result_name(input.stem().string(), name) && is_in(file.parent_path(), input) &&
-         fs::exists(file, ignored);
-}
-
-/// The input itself, and what it leads to if it is a link.
-std::vector<fs::path> paths_of(const std::string& input) {
-  std::error_code error;
-  const fs::path behind_links = fs::canonical(input, error);
-  return error ? std::vector<fs::path>{input} : std::vector<fs::path>{input, behind_links};
-}
-
-void check_output_stays_off(const OutputName& output, const std::string& input) {
-  const fs::path whole = fs::path(output.directory) / (output.name + ".hdf5");
-  for (const fs::path& path : paths_of(input)) {
-    if (is_in(output.directory, path) && io::is_result_name(output.name, path.filename().string()))
-      throw InputError(fmt::format("-o {} would replace '{}', which is read: choose another name",
-                                   output.shown(1), input));
-    if (may_be_shown(whole, path))
+/// Files under names of results.
+std::vector<std::string> existing_results(const OutputName& output) {
+  const fs::path folder = output.directory.empty() ? "." : output.directory;
+  std::vector<std::string> files;
+  std::error_code ignored;  // a folder that does not exist yet holds nothing
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string path = entry.path().string();
+    if (!io::is_result_name(output.name, entry.path().filename().string())) continue;
+    if (entry.is_directory(ignored))
       throw InputError(fmt::format(
-          "-o {} would replace a file that may hold a part of '{}', which is read: choose another "
-          "name",
-          output.shown(1), input));
+          "-o {} would replace '{}' or lie beside it, which is a folder: choose another name, or "
+          "move it away",
+          output.shown(1), path));
+    if (entry.is_regular_file(ignored)) files.push_back(path);
+  }
+  return files;
+}
+
+/// A file that the run needs as it is.
+struct FileRead {
+  std::string path;
+  std::string reason;  ///< for messages
+};
+
+std::vector<FileRead> files_read(const RunFiles& files) {
+  std::vector<FileRead> all;
+  for (const std::string& input : files.inputs) all.push_back({input, "which is read"});
+  for (const std::string& origin : files.origins)
+    all.push_back({origin, "which is read through a link or a virtual dataset of an input"});
+  return all;
+}
+
+/// The path, and what each link leads to if it is one: a result in place of any of them would hide
+/// what is read.
+std::vector<fs::path> steps_to(const std::string& input) {
+  constexpr std::size_t max_links = 40;  // as the system follows
+  std::vector<fs::path> steps{input};
+  std::error_code ignored;
+  while (steps.size() <= max_links && fs::is_symlink(fs::symlink_status(steps.back(), ignored)))
+    steps.push_back(steps.back().parent_path() / fs::read_symlink(steps.back(), ignored));
+  return steps;
+}
+
+/// The same for two names of one file.
+using FileId = std::pair<dev_t, ino_t>;
+
+std::optional<FileId> id_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileId{status.st_dev, status.st_ino};
+}
+
+/// `path` is the file's own, that of a link to it, or another name of it.
+[[noreturn]] void refuse_to_replace(const OutputName& output, const std::string& path,
+                                    const FileRead& file) {
+  const std::string whose = path == file.path ? "" : fmt::format("a name of '{}', ", file.path);
+  throw InputError(fmt::format("-o {} would replace '{}', {}{}: choose another name",
+                               output.shown(1), path, whose, file.reason));
+}
+
+void check_output_stays_off(const OutputName& output, const std::vector<FileRead>& inputs) {
+  for (const FileRead& input : inputs) {
+    for (const fs::path& path : steps_to(input.path)) {
+      if (io::is_result_name(output.name, path.filename().string()) &&
+          is_in(output.directory, path))
+        refuse_to_replace(output, path.string(), input);
+    }
+  }
+  std::map<FileId, std::string> existing;
+  for (const std::string& path : existing_results(output)) {
+    if (const auto id = id_of(path)) existing.emplace(*id, path);
+  }
+  if (existing.empty()) return;
+  for (const FileRead& input : inputs) {
+    const auto id = id_of(input.path);
+    const auto found = id ? existing.find(*id) : existing.end();
+    if (found != existing.end()) refuse_to_replace(output, found->second, input);
   }
 }
 
-void check_named_stays_off(const NamedFile& file, const std::string& input) {
-  std::error_code ignored;
+void check_named_stays_off(const NamedFile& file, const std::vector<FileRead>& inputs) {
   if (is_standard_output(file.path)) return;
-  for (const fs::path& path : paths_of(input)) {
-    if (fs::equivalent(file.path, path, ignored) || may_be_shown(file.path, path))
-      throw InputError(fmt::format("{} '{}' would replace '{}', which is read: choose another name",
-                                   file.option, file.path, input));
+  const auto id = id_of(file.path);
+  for (const FileRead& input : inputs) {
+    if (id && id == id_of(input.path))
+      throw InputError(fmt::format("{} '{}' would replace '{}', {}: choose another name",
+                                   file.option, file.path, input.path, input.reason));
   }
 }
 
@@ -206,26 +259,23 @@ void check_length(const std::string& option, const fs::path& path) {
                                  option, path.string(), length, NAME_MAX));
 }
 
-/// Files under names of results.
-std::vector<std::string> existing_results(const OutputName& output) {
-  const fs::path folder = output.directory.empty() ? "." : output.directory;
-  std::vector<std::string> files;
-  std::error_code ignored;  // a folder that does not exist yet holds nothing
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string path = entry.path().string();
-    if (!io::is_result_name(output.name, entry.path().filename().string())) continue;
-    if (entry.is_directory(ignored))
-      throw InputError(fmt::format(
-          "-o {} would replace '{}' or lie beside it, which is a folder: choose another name, or "
-          "move it away",
-          output.shown(1), path));
-    if (entry.is_regular_file(ignored)) files.push_back(path);
-  }
-  return files;
+/// What an earlier run wrote as the same kind of result is replaced. All else is somebody's work:
+/// another code's simulation, or zhalo's initial conditions.
+void check_may_be_replaced(const OutputName& output, const std::string& path) {
+  const io::Content found = io::content_of(path);
+  if (found == io::Content::nothing || found == output.content) return;
+  if (found == io::Content::another_code)
+    throw InputError(fmt::format(
+        "-o {} would replace '{}' or lie beside it, which zhalo did not write: choose another "
+        "name, or move that file away",
+        output.shown(1), path));
+  throw InputError(fmt::format(
+      "-o {} would replace '{}' or lie beside it, which is {}, and not {}: choose another name, or "
+      "move that file away",
+      output.shown(1), path, io::describe(found), io::describe(output.content)));
 }
 
-/// Files of zhalo may be replaced, and those of an earlier run are. What another code wrote under
-/// such a name is somebody's simulation. Each rank looks into its share: there may be thousands.
+/// Each rank looks into its share of the files that are there: there may be thousands.
 /// Collective.
 void check_output_is_free(const Communicator& comm, const OutputName& output) {
   std::string joined;
@@ -238,14 +288,8 @@ void check_output_is_free(const Communicator& comm, const OutputName& output) {
   for (std::string path; std::getline(all, path, '\0');) paths.push_back(path);
   const Share own = share_of(static_cast<Index>(paths.size()), comm.rank(), comm.size());
   comm.together([&] {
-    for (Index i = own.first; i < own.first + own.count; ++i) {
-      const std::string& path = paths[static_cast<std::size_t>(i)];
-      if (io::is_of_another_code(path))
-        throw InputError(fmt::format(
-            "-o {} would replace '{}' or lie beside it, which zhalo did not write: choose "
-            "another name, or move that file away",
-            output.shown(1), path));
-    }
+    for (Index i = own.first; i < own.first + own.count; ++i)
+      check_may_be_replaced(output, paths[static_cast<std::size_t>(i)]);
   });
 }
 
@@ -264,9 +308,8 @@ void warn_of_replaced(const OutputName& output, const RunFiles& files, std::stri
 /// Returns warnings, one in each line.
 std::string check_all(const RunFiles& files) {
   std::string warnings;
-  for (const std::string& input : files.inputs) {
-    for (const OutputName& output : files.outputs) check_output_stays_off(output, input);
-  }
+  const std::vector<FileRead> inputs = files_read(files);
+  for (const OutputName& output : files.outputs) check_output_stays_off(output, inputs);
   for (const OutputName& output : files.outputs) {
     check_folder(output);
     const std::string number = files.num_files > 1 ? fmt::format(".{}", files.num_files - 1) : "";
@@ -281,7 +324,7 @@ std::string check_all(const RunFiles& files) {
       if (!b->path.empty()) check_apart(*b, *a);
     }
     for (const OutputName& output : files.outputs) check_beside_output(*a, output);
-    for (const std::string& input : files.inputs) check_named_stays_off(*a, input);
+    check_named_stays_off(*a, inputs);
     check_named_is_free(*a);
   }
   return warnings;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "zhalo/comm/communicator.hpp"
+#include "zhalo/io/result_file.hpp"
 
 namespace zhalo::app {
 
@@ -16,8 +17,9 @@ inline std::size_t header_bytes(Index num_files) {
 
 /// Results in one file or in several with a common name.
 struct OutputName {
-  std::string directory;   ///< empty: the current one
-  std::string name;        ///< without ".hdf5"
+  std::string directory;  ///< empty: the current one
+  std::string name;       ///< without ".hdf5"
+  io::Content content = io::Content::nothing;
   bool is_chosen = false;  ///< the user chose the name; else it has the number of the snapshot
 
   /// For the user: "out/results.hdf5", "out/results.0.hdf5 to out/results.3.hdf5".
@@ -26,7 +28,7 @@ struct OutputName {
 
 /// From what the user gave with -o; if that is empty, from `otherwise`. Throws InputError for
 /// folders.
-OutputName name_output(const std::string& given, const std::string& otherwise);
+OutputName name_output(const std::string& given, const std::string& otherwise, io::Content content);
 
 /// Absolute, so that it means the same in any folder.
 std::string whole_path(const std::string& path);
@@ -49,12 +51,14 @@ struct RunFiles {
   std::vector<OutputName> outputs;  ///< of -o, each in any number of files
   std::vector<NamedFile> named;
   Index num_files = 1;  ///< of each output whose name the user chooses
+  /// Files on which the inputs draw, through links and virtual datasets.
+  std::vector<std::string> origins{};
 };
 
-/// Throws InputError if two results would go to one file, if one would replace what is read or what
-/// was not written as such a result, or if a name cannot be given; and FileError if the folder of
-/// one is there and cannot be written to. Warns of results of other snapshots that will be replaced
-/// because they have the same number. Collective.
+/// Throws InputError if two results would go to one file, if one would replace what is read, a link
+/// that leads there, or what was not written as such a result, or if a name cannot be given; and
+/// FileError if the folder of one is there and cannot be written to. Warns of results of other
+/// snapshots that will be replaced because they have the same number. Collective.
 void check_names(const Communicator& comm, const RunFiles& files,
                  std::vector<std::string>& warnings);
 

@@ -51,8 +51,10 @@ app::RunFiles files_of(const Plan& plan) {
                       {{"--power", options.power, "# power spectrum by zhalo"},
                        {"--image", options.image, "\x89PNG", "zhalo"},
                        {"--json", options.json}},
-                      plan.num_files};
+                      plan.num_files,
+                      plan.snapshot.origins};
   files.inputs.insert(files.inputs.end(), plan.haloes.files.begin(), plan.haloes.files.end());
+  files.origins.insert(files.origins.end(), plan.haloes.origins.begin(), plan.haloes.origins.end());
   if (writes_field(options)) files.outputs.push_back(plan.output);
   return files;
 }
@@ -283,7 +285,8 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   warn_of_haloes(plan);
   if (writes_field(options))
     plan.output =
-        app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number));
+        app::name_output(options.output, fmt::format("density_{:03d}.hdf5", plan.snapshot.number),
+                         io::Content::field);
   plan.num_files = options.files.num_files_on(plan.ranks.num_ranks);
   check_names(context.comm, files_of(plan), plan.warnings);
   check_bins(plan);

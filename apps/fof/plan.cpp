@@ -157,9 +157,11 @@ app::RunFiles files_of(const io::SnapshotInfo& snapshot, const Options& options)
   const std::string number = fmt::format("{:03d}", snapshot.number);
   const std::filesystem::path folder = options.output;
   return {snapshot.files,
-          {{folder / ("groups_" + number), "fof_subhalo_tab_" + number},
-           {folder, "membership_" + number}},
-          {{"--json", options.json}}};
+          {{folder / ("groups_" + number), "fof_subhalo_tab_" + number, io::Content::catalogue},
+           {folder, "membership_" + number, io::Content::membership}},
+          {{"--json", options.json}},
+          1,
+          snapshot.origins};
 }
 
 void choose_types(Plan& plan, const Options& options) {

@@ -156,7 +156,7 @@ Plan plan_run(const Context& context, const Options& options) {
   }
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.decomposition = decompose(options, plan.ranks.num_ranks).describe();
-  plan.output = app::name_output(options.output, "ics.hdf5");
+  plan.output = app::name_output(options.output, "ics.hdf5", io::Content::snapshot);
   plan.num_files = options.files.num_files_on(plan.ranks.num_ranks);
   app::RunFiles files{{}, {plan.output}, {{"--json", options.json}}, plan.num_files};
   if (!options.power.empty()) files.inputs.push_back(options.power);

@@ -61,6 +61,7 @@ struct QueryInput {
   bool is_snapshot = false;  ///< else a file of points
   std::vector<int> types;    ///< of the snapshot
   std::vector<std::string> files;
+  std::vector<std::string> origins;  ///< io::SnapshotInfo
   Index count = 0;
   bool double_positions = false;
 };

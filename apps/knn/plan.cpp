@@ -55,8 +55,13 @@ void check_units(const io::SnapshotInfo& particles, const io::SnapshotInfo& quer
 
 std::optional<QueryInput> summarise_queries(const Sources& sources) {
   if (const auto& points = sources.query_points)
-    return QueryInput{points->path,   false,         {},
-                      {points->path}, points->count, points->double_coordinates};
+    return QueryInput{points->path,
+                      false,
+                      {},
+                      {points->path},
+                      points->origins,
+                      points->count,
+                      points->double_coordinates};
   if (!sources.query_snapshot) return std::nullopt;
   const io::SnapshotInfo& info = sources.query_snapshot->info();
   const std::vector<int>& types = sources.query_types;
@@ -64,6 +69,7 @@ std::optional<QueryInput> summarise_queries(const Sources& sources) {
                     true,
                     types,
                     info.files,
+                    info.origins,
                     app::count_of(info, types),
                     app::needs_double(info, types)};
 }
@@ -118,9 +124,17 @@ std::vector<std::string> warnings_of(const Sources& sources, const Plan& plan) {
   return warnings;
 }
 
-std::vector<std::string> files_read(const Plan& plan) {
-  std::vector<std::string> files = plan.snapshot.files;
-  if (plan.query) files.insert(files.end(), plan.query->files.begin(), plan.query->files.end());
+app::RunFiles files_of(const Plan& plan) {
+  app::RunFiles files{plan.snapshot.files,
+                      {plan.output},
+                      {{"--json", plan.options.json}},
+                      plan.num_files,
+                      plan.snapshot.origins};
+  if (plan.query) {
+    files.inputs.insert(files.inputs.end(), plan.query->files.begin(), plan.query->files.end());
+    files.origins.insert(files.origins.end(), plan.query->origins.begin(),
+                         plan.query->origins.end());
+  }
   return files;
 }
 
@@ -204,13 +218,11 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
                           (plan.query && plan.query->double_positions);
   plan.ranks = app::survey_ranks(context, options.exec.processor == Processor::automatic);
   plan.box = app::choose_box(plan.snapshot, options);
-  plan.output =
-      app::name_output(options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number));
+  plan.output = app::name_output(
+      options.output, fmt::format("knn_{:03d}.hdf5", plan.snapshot.number), io::Content::results);
   plan.warnings = warnings_of(sources, plan);
   plan.num_files = options.files.num_files_on(plan.ranks.num_ranks);
-  app::check_names(context.comm,
-                   {files_read(plan), {plan.output}, {{"--json", options.json}}, plan.num_files},
-                   plan.warnings);
+  app::check_names(context.comm, files_of(plan), plan.warnings);
   plan.estimate = estimate_needs(plan);
   app::warn_of_memory(
       context,

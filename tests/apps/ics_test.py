@@ -568,6 +568,7 @@ OPTIONS = {
     "--linear-power empty.txt": ["empty.txt"],
     "--linear-power power.hdf5 -o power.hdf5": ["power.hdf5"],
     "--linear-power good.txt --json folder/../good.txt": ["--json", "good.txt", "is read"],
+    "--linear-power first.txt -o second": ["second.hdf5", "first.txt", "is read"],
     "-o out.hdf5 --json ./out.hdf5": ["--json", "out.hdf5", "-o"],
     "-o out --json out.3.hdf5": ["--json", "out.3.hdf5", "-o"],
     "-o /dev/null": ["-o", "/dev/null", "a device"],
@@ -606,6 +607,8 @@ class BadInput(IcsCase):
         }.items():
             path = self.folder / (name if "." in name else f"{name}.txt")
             path.write_text(text, encoding="utf-8")
+        (self.folder / "first.txt").symlink_to("second.hdf5")
+        (self.folder / "second.hdf5").symlink_to("good.txt")
 
     def test_options(self):
         for words, message in OPTIONS.items():

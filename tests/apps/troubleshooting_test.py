@@ -76,6 +76,8 @@ COMMANDS = {
     "groups may join everything": f"fof {SNAPSHOT} --rlink 0.6 --dry-run",
     "span half of the periodic box or more": f"fof {SNAPSHOT} --rlink 1",
     "which zhalo did not write": f"knn {SNAPSHOT} -k 1 -o two/snapshot_001.hdf5",
+    "which is read": f"knn {SNAPSHOT} -k 1 -o {SNAPSHOT}",
+    "which is numbers for particles": f"knn {SNAPSHOT} -k 1 -o x && density {SNAPSHOT} -o x",
     "was not written by --json": f"fof {SNAPSHOT} --json text",
     "on a machine that has": f"density {SNAPSHOT} --grid 20000 --device host -o f.hdf5",
 }

@@ -126,6 +126,7 @@ struct QueryPoints {
   std::string path;
   Index count = 0;
   bool double_coordinates = false;
+  std::vector<std::string> origins{};  ///< as SnapshotInfo::origins
 };
 
 /// Looks for query points in a file. Empty if the path is no file with such a dataset, for example
@@ -157,11 +158,12 @@ struct Halo {
 };
 
 struct HaloList {
-  std::vector<Halo> haloes;        ///< in the catalogue's order: the largest first
-  Index num_total = 0;             ///< of the catalogue, with those that were not asked for
-  Vec3d box_length;                ///< 0 if the catalogue does not say
-  std::optional<double> redshift;  ///< empty if the catalogue does not say
-  std::vector<std::string> files;  ///< of the catalogue
+  std::vector<Halo> haloes;          ///< in the catalogue's order: the largest first
+  Index num_total = 0;               ///< of the catalogue, with those that were not asked for
+  Vec3d box_length;                  ///< 0 if the catalogue does not say
+  std::optional<double> redshift;    ///< empty if the catalogue does not say
+  std::vector<std::string> files;    ///< of the catalogue
+  std::vector<std::string> origins;  ///< as SnapshotInfo::origins
 };
 
 /// Reads the first `max_haloes` haloes for which `is_wanted` is true; empty wants all. Only those

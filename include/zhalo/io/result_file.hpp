@@ -75,10 +75,22 @@ void write_results(StagedFiles& files, const std::string& name, const Results& r
 /// `name`, with any number of files.
 bool is_result_name(const std::string& name, const std::string& file);
 
-/// Whether another program wrote this file. A file of HDF5 is of another program unless it says
-/// that zhalo wrote it. Any other file is, unless it is empty. FileError if the system does not say
-/// what lies there, or another program writes it.
-bool is_of_another_code(const std::string& path);
+/// What a file holds that has a name of results. The last five are zhalo's.
+enum class Content {
+  nothing,       ///< there is no file, or an empty one
+  another_code,  ///< HDF5 that does not say that zhalo wrote it, or no HDF5
+  catalogue,
+  membership,
+  results,  ///< of write_results()
+  field,
+  snapshot
+};
+
+/// FileError if the system does not say what lies there, or another program writes it.
+Content content_of(const std::string& path);
+
+/// For messages: "a snapshot, as ics writes". Of what zhalo writes.
+std::string describe(Content content);
 
 /// The first file of the snapshot that these results of zhalo are of, as the run named it. Empty if
 /// they do not say, or cannot be read.

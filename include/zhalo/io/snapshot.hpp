@@ -96,6 +96,9 @@ struct SnapshotInfo {
   /// In the order of the chunks. Empty for a snapshot that was made in memory: then the name of the
   /// snapshot in files of results is empty, too.
   std::vector<std::string> files;
+  /// Other files that hold a part of what these show: behind external links, in parts of virtual
+  /// datasets, and in external storage.
+  std::vector<std::string> origins;
   std::string stem;  ///< name of the files without directory, chunk number and ".hdf5"
   /// Number of the snapshot, from its name: 7 for snapshot_007. 0 if the name has none.
   int number = 0;

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "src/io/hdf5/places.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory.hpp"
 
@@ -177,6 +178,7 @@ InputFile::InputFile(std::string path, std::shared_ptr<CompleteDatasets> complet
   check_room_for(path_);
   file_ = Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
   if (!file_.valid()) refuse_to_open(path_);
+  trail_ = std::make_shared<LinkTrail>();
 }
 
 void InputFile::fail(const std::string& what) const {
@@ -195,9 +197,10 @@ bool InputFile::has(const std::string& object) const {
     const htri_t linked = H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT);
     if (linked < 0) refuse(why_nothing_is_below(file_.id(), part));
     if (linked == 0) return false;
-    if (H5Oexists_by_name(file_.id(), part.c_str(), H5P_DEFAULT) <= 0)
+    if (H5Oexists_by_name(file_.id(), part.c_str(), trail_->access()) <= 0)
       refuse(fmt::format("/{} is a link that leads nowhere: {}", part,
                          where_link_leads(file_.id(), part, path_)));
+    trail_->note(file_.id(), part, origins_);
     if (end == std::string::npos) return true;
   }
 }
@@ -354,6 +357,13 @@ void InputFile::check_readable(const std::string& dataset) const {
   if (const std::string file = missing_file(set.id(), path_); !file.empty())
     throw FileError(
         fmt::format("'{}' is a virtual file, and its /{} lies in {}", path_, dataset, file));
+  note_origins(set.id(), path_, origins_);
+}
+
+void InputFile::note_origins_of(const std::string& dataset) const {
+  const Session session;
+  const Handle set(H5Dopen2(file_.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (set.valid()) note_origins(set.id(), path_, origins_);
 }
 
 }  // namespace zhalo::io::hdf5

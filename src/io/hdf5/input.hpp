@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -163,6 +164,33 @@ class CompleteDatasets {
   std::set<std::pair<std::string, std::string>> names_;
 };
 
+/// A part of a virtual dataset, as that one names it: `file` is "." for the holder itself.
+struct VirtualPart {
+  std::string holder;  ///< the file of the virtual dataset
+  std::string file;
+  std::string dataset;
+
+  bool operator<(const VirtualPart& other) const {
+    return std::tie(holder, file, dataset) < std::tie(other.holder, other.file, other.dataset);
+  }
+};
+
+/// Other files that a file draws on.
+struct Origins {
+  std::set<std::string> files;  ///< on the way of external links, or of external storage
+  std::set<VirtualPart> parts;  ///< which may draw on further files
+
+  void add(const Origins& others) {
+    files.insert(others.files.begin(), others.files.end());
+    parts.insert(others.parts.begin(), others.parts.end());
+  }
+};
+
+/// So far virtual datasets that show parts of others are followed. Some lead to themselves.
+constexpr int max_virtual_levels = 8;
+
+class LinkTrail;
+
 /// What is missing of these rows of an open dataset, in words; empty if nothing is. Where numbers
 /// are missing, HDF5 reads zeros or a fill value without a word. `path` is the dataset's file;
 /// `complete` may be null.
@@ -216,6 +244,11 @@ class InputFile {
   /// Throws if the dataset needs a filter that HDF5 does not have here, or is virtual and one of
   /// its source files is missing.
   void check_readable(const std::string& dataset) const;
+  /// Adds what the dataset draws on to the origins. check_readable() does so, too.
+  void note_origins_of(const std::string& dataset) const;
+  /// Other files that hold what was asked for so far, and those of the datasets that were noted. No
+  /// file is opened for this that was not opened before.
+  const Origins& origins() const { return origins_; }
 
  private:
   Handle open_attribute(const std::string& object, const std::string& name) const;
@@ -230,6 +263,8 @@ class InputFile {
   std::string path_;
   std::shared_ptr<CompleteDatasets> complete_;  ///< may be null
   Handle file_;
+  std::shared_ptr<LinkTrail> trail_;  ///< HDF5 knows its address
+  mutable Origins origins_;
 };
 
 }  // namespace zhalo::io::hdf5

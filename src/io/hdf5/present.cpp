@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
 #include <vector>
 
 #include "src/io/hdf5/input.hpp"
+#include "src/io/hdf5/places.hpp"
 
 namespace zhalo::io::hdf5 {
 
@@ -16,8 +15,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Extent = std::array<hsize_t, H5S_MAX_RANK>;
-
-constexpr int max_levels = 8;  // of virtual datasets that show parts of virtual datasets
 
 /// Where a dataset is, and what is known.
 struct Location {
@@ -28,33 +25,8 @@ struct Location {
 
 std::string missing_of(hid_t dataset, const Location& location, Rows rows);
 
-/// "${ORIGIN}" at its beginning is the folder of the file at `path`, as HDF5 has it; empty if the
-/// variable is not set.
-fs::path prefix_from_environment(const char* variable, const std::string& path) {
-  const char* value = std::getenv(variable);
-  const std::string text = value == nullptr ? "" : value;
-  const std::string origin = "${ORIGIN}";
-  if (text.rfind(origin, 0) != 0) return text;
-  return fs::path(path).parent_path().string() + text.substr(origin.size());
-}
-
-/// By H5Fget_name or H5Iget_name. A link may lead to another file than the one that was opened.
-template <class Getter>
-std::string name_of(const Getter& get, hid_t dataset) {
-  std::string name(static_cast<std::size_t>(std::max<ssize_t>(get(dataset, nullptr, 0), 0)), '\0');
-  get(dataset, name.data(), name.size() + 1);
-  return name;
-}
-
-/// The file that holds the dataset, which was found in the one at `path`. Others that it names are
-/// looked for beside it.
-std::string file_of(hid_t dataset, const std::string& path) {
-  const std::string file = name_of(H5Fget_name, dataset);
-  return file.empty() ? path : file;
-}
-
 std::string missing_chunks(hid_t dataset, hid_t properties, const Location& location) {
-  const std::string file = name_of(H5Fget_name, dataset), name = name_of(H5Iget_name, dataset);
+  const std::string file = file_of(dataset, location.path), name = name_in_file(dataset);
   const bool may_be_known = location.complete != nullptr && !file.empty() && !name.empty();
   if (may_be_known && location.complete->has(file, name)) return {};
   Extent chunk{}, extent{};
@@ -94,7 +66,7 @@ std::string missing_external(hid_t dataset, hid_t properties, const std::string&
     if (H5Pget_external(properties, static_cast<unsigned>(i), name.size() - 1, name.data(), &offset,
                         &size) < 0)
       return "its external files cannot be named";
-    const fs::path path_tried = prefix_from_environment("HDF5_EXTFILE_PREFIX", path) / name.data();
+    const fs::path path_tried = external_path(name.data(), path);
     const hsize_t needed = size == H5F_UNLIMITED ? left : std::min(left, size);
     std::error_code error;
     const std::uintmax_t found = fs::file_size(path_tried, error);
@@ -117,71 +89,15 @@ struct Part {
   Handle shown, source;  ///< selections
 };
 
-using NameGetter = ssize_t (*)(hid_t, std::size_t, char*, std::size_t);
-
-std::string name_of(NameGetter get, hid_t properties, std::size_t i) {
-  std::string name(static_cast<std::size_t>(std::max<ssize_t>(get(properties, i, nullptr, 0), 0)),
-                   '\0');
-  get(properties, i, name.data(), name.size() + 1);
-  return name;
-}
-
 Part part_of(hid_t properties, std::size_t i) {
-  return {name_of(H5Pget_virtual_filename, properties, i),
-          name_of(H5Pget_virtual_dsetname, properties, i),
+  return {virtual_file(properties, i), virtual_dataset(properties, i),
           Handle(H5Pget_virtual_vspace(properties, i), H5Sclose),
           Handle(H5Pget_virtual_srcspace(properties, i), H5Sclose)};
 }
 
-/// In the names of parts "%%" is a percent sign. False for "%b", which stands for numbers of files
-/// that go on without end.
-bool unescape(std::string& name) {
-  std::string plain;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    plain += name[i];
-    if (name[i] == '%' && (++i == name.size() || name[i] != '%')) return false;
-  }
-  name = plain;
-  return true;
-}
-
-/// Where HDF5 looks for a file that holds a part of the dataset in the file at `path`, in this
-/// order (H5F_prefix_open_file). Of an absolute name that leads nowhere it looks for the last part.
-std::vector<fs::path> paths_of(const std::string& file, const std::string& path) {
-  std::vector<fs::path> paths;
-  fs::path name = file;
-  if (name.is_absolute()) {
-    paths.push_back(name);
-    name = name.filename();
-  }
-  const char* listed = std::getenv("HDF5_VDS_PREFIX");
-  std::istringstream folders(listed == nullptr ? "" : listed);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (!folder.empty()) paths.push_back(folder / name);
-  }
-  // As one folder again: only here does HDF5 know the variable's own variable.
-  const fs::path prefix = prefix_from_environment("HDF5_VDS_PREFIX", path);
-  if (!prefix.empty()) paths.push_back(prefix / name);
-  std::error_code ignored;
-  const fs::path behind_links = fs::canonical(path, ignored).parent_path();
-  paths.insert(paths.end(), {fs::path(path).parent_path() / name, name, behind_links / name});
-  return paths;
-}
-
-/// The first of the paths that has a file which HDF5 can open.
-Handle open_source(std::string& file, const std::string& path) {
-  for (const fs::path& path_tried : paths_of(file, path)) {
-    Handle opened(H5Fopen(path_tried.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    if (!opened.valid()) continue;
-    file = path_tried.string();
-    return opened;
-  }
-  return {};
-}
-
 /// The name of a file that cannot be opened, and why.
 std::string name_and_fault(const std::string& file, const std::string& path) {
-  for (const fs::path& path_tried : paths_of(file, path)) {
+  for (const fs::path& path_tried : virtual_paths(file, path)) {
     std::error_code unknown;
     if (!fs::exists(path_tried, unknown) && !unknown) continue;
     try {
@@ -276,7 +192,7 @@ bool take_block(const Handle& selection, Block& block, std::size_t rank) {
 std::string missing_virtual(hid_t dataset, hid_t properties, const Location& location, Rows rows) {
   std::size_t num_parts = 0;
   const Handle space(H5Dget_space(dataset), H5Sclose);
-  if (location.level == max_levels || H5Pget_virtual_count(properties, &num_parts) < 0)
+  if (location.level == max_virtual_levels || H5Pget_virtual_count(properties, &num_parts) < 0)
     return "its parts cannot be found";
   hssize_t shown = 0;
   const auto rank = static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space.id()), 0));
@@ -321,9 +237,9 @@ std::string missing_file(hid_t dataset, const std::string& opened) {
       H5Pget_virtual_count(properties.id(), &num_parts) < 0)
     return {};
   for (std::size_t i = 0; i < num_parts; ++i) {
-    std::string file = name_of(H5Pget_virtual_filename, properties.id(), i);
+    std::string file = virtual_file(properties.id(), i);
     if (file == "." || !unescape(file)) continue;
-    const std::vector<fs::path> paths = paths_of(file, path);
+    const std::vector<fs::path> paths = virtual_paths(file, path);
     std::error_code ignored;
     if (std::none_of(paths.begin(), paths.end(),
                      [&](const fs::path& path_tried) { return fs::exists(path_tried, ignored); }))

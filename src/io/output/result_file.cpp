@@ -183,22 +183,48 @@ void write_results(StagedFiles& files, const std::string& name, const Results& r
   files.all_or_nothing([&] { write_rows(files, name, results, snapshot, options); });
 }
 
-bool is_of_another_code(const std::string& path) {
+namespace {
+
+/// By what each kind of file has, and no other.
+Content content_of(const hdf5::InputFile& file) {
+  if (!files_of_run(file)) return Content::another_code;
+  if (file.has_attribute("Header", "NumFilesPerSnapshot")) return Content::snapshot;
+  if (file.has_attribute("Header", "Ngroups_Total")) return Content::catalogue;
+  if (file.has_attribute("Parameters", "LinkingLength")) return Content::membership;
+  return file.has_attribute("Header", "NumPart_Total") ? Content::results : Content::field;
+}
+
+}  // namespace
+
+Content content_of(const std::string& path) {
   // Another run may be about to replace the file, so that it is gone for a moment.
   constexpr int max_tries = 3;
   for (int tries = 0; tries < max_tries; ++tries) {
-    if (!std::filesystem::is_regular_file(status_of(path))) return false;
+    if (!std::filesystem::is_regular_file(status_of(path))) return Content::nothing;
     try {
-      return !files_of_run(hdf5::InputFile(path));
+      return content_of(hdf5::InputFile(path));
     } catch (const hdf5::LockError&) {  // whose it is cannot be seen
       if (tries + 1 == max_tries) throw;
     } catch (const FileError&) {  // no HDF5, or no whole file
       std::error_code error;
       const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-      if (error || bytes == 0) return false;
+      if (error || bytes == 0) return Content::nothing;
     }
   }
-  return true;
+  return Content::another_code;
+}
+
+std::string describe(Content content) {
+  switch (content) {
+    case Content::nothing: return "nothing";
+    case Content::another_code: return "a file that zhalo did not write";
+    case Content::catalogue: return "a catalogue, as fof writes";
+    case Content::membership: return "a membership of groups, as fof writes";
+    case Content::results: return "numbers for particles, as knn writes";
+    case Content::field: return "a field, as density writes";
+    case Content::snapshot: return "a snapshot, as ics writes";
+  }
+  return {};
 }
 
 std::string snapshot_of_results(const std::string& path) {

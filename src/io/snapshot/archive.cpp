@@ -1,9 +1,10 @@
-// Snapshot::State and FileContents as bytes. Bindings name all members: a new one stops the
-// compilation until it is passed, too.
+// Snapshot::State, FileContents and Origins as bytes. Bindings name all members: a new one stops
+// the compilation until it is passed, too.
 
 #include <array>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <type_traits>
 #include <vector>
 
@@ -58,6 +59,12 @@ template <class T>
 void pass(Archive& archive, std::vector<T>& values) {
   pass_elements(archive, values);
 }
+template <class T>
+void pass(Archive& archive, std::set<T>& values) {
+  std::vector<T> list(values.begin(), values.end());
+  pass(archive, list);
+  values = {list.begin(), list.end()};
+}
 
 void pass(Archive& archive, Cosmology& cosmology) {
   auto& [scale_factor, redshift, hubble, matter, lambda, baryon, cdm, ratio, rate, critical_density,
@@ -90,10 +97,10 @@ void pass(Archive& archive, TypeLayout& layout) {
   pass_each(archive, position, velocity, mass, id, first_of_file);
 }
 void pass(Archive& archive, SnapshotInfo& info) {
-  auto& [code, version, path, files, stem, number, types, box, box_stretch, periodic, cosmological,
-         time, cosmology, units, velocity_factor, notes, warnings] = info;
-  pass_each(archive, code, version, path, files, stem, number, types, box, box_stretch, periodic,
-            cosmological, time, cosmology, units, velocity_factor, notes, warnings);
+  auto& [code, version, path, files, origins, stem, number, types, box, box_stretch, periodic,
+         cosmological, time, cosmology, units, velocity_factor, notes, warnings] = info;
+  pass_each(archive, code, version, path, files, origins, stem, number, types, box, box_stretch,
+            periodic, cosmological, time, cosmology, units, velocity_factor, notes, warnings);
 }
 
 void pass(Archive& archive, Snapshot::State& state) {
@@ -110,9 +117,17 @@ void pass(Archive& archive, TypeInFile& type) {
   auto& [layout, count] = type;
   pass_each(archive, layout, count);
 }
+void pass(Archive& archive, hdf5::VirtualPart& part) {
+  auto& [holder, file, dataset] = part;
+  pass_each(archive, holder, file, dataset);
+}
+void pass(Archive& archive, hdf5::Origins& origins) {
+  auto& [files, parts] = origins;
+  pass_each(archive, files, parts);
+}
 void pass(Archive& archive, FileContents& file) {
-  auto& [path, sample, header, types, notes] = file;
-  pass_each(archive, path, sample, header, types, notes);
+  auto& [path, sample, header, types, notes, origins] = file;
+  pass_each(archive, path, sample, header, types, notes, origins);
 }
 
 template <class T>
@@ -127,6 +142,7 @@ std::string bytes_of(T& value) {
 
 std::string to_bytes(Snapshot::State state) { return bytes_of(state); }
 std::string to_bytes(std::vector<FileContents> files) { return bytes_of(files); }
+std::string to_bytes(hdf5::Origins origins) { return bytes_of(origins); }
 
 Snapshot::State state_from_bytes(std::string bytes) {
   Archive archive{.bytes = bytes};
@@ -141,6 +157,16 @@ std::vector<FileContents> contents_from_bytes(std::string bytes) {
   while (archive.at < bytes.size()) {
     pass(archive, part);
     all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+hdf5::Origins origins_from_bytes(std::string bytes) {
+  Archive archive{.bytes = bytes};
+  hdf5::Origins all, part;
+  while (archive.at < bytes.size()) {
+    pass(archive, part);
+    all.add(part);
   }
   return all;
 }

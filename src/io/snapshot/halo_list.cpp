@@ -12,6 +12,7 @@
 #include "src/io/hdf5/output.hpp"
 #include "src/io/snapshot/dialect.hpp"
 #include "src/io/snapshot/files.hpp"
+#include "src/io/snapshot/state.hpp"
 #include "zhalo/core/error.hpp"
 
 namespace zhalo::io {
@@ -219,16 +220,19 @@ HaloList read_haloes(const std::string& path, Index max_haloes,
   list.box_length = header.box_length;
   list.redshift = header.redshift;
   list.files = all_chunks(first, header.num_files, "catalogue");
+  hdf5::Origins origins;
   for (const std::string& name : list.files) {
     const hdf5::InputFile file(name);
-    if (name != first && !(CatalogueHeader(file) == header))
+    if (!(CatalogueHeader(file) == header))
       throw InputError(
           fmt::format("'{}' is of another catalogue than '{}': their Headers differ in BoxSize, "
                       "Redshift, NumFiles or Ngroups_Total",
                       name, first));
     list.num_total += append_groups(file, max_haloes, is_wanted, list.haloes);
+    origins.add(file.origins());
   }
   check_total(list, header);
+  list.origins = all_origins(Communicator(), std::move(origins));
   return list;
 }
 

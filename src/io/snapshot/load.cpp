@@ -22,7 +22,8 @@ namespace {
 
 constexpr const char* dataset = "Coordinates";
 
-std::optional<QueryPoints> look_into(const std::string& path) {
+/// Notes in `origins` on which other files the points draw.
+std::optional<QueryPoints> look_into(const std::string& path, hdf5::Origins& origins) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
   const hdf5::InputFile file(path);
@@ -40,6 +41,7 @@ std::optional<QueryPoints> look_into(const std::string& path) {
                     fmt::join(shape->extent, ", "),
                     shape->kind == hdf5::Kind::real ? "" : " and does not hold real numbers"));
   }
+  origins = file.origins();
   return QueryPoints{path, shape->extent[0], shape->bytes > 4};
 }
 
@@ -48,13 +50,14 @@ std::optional<QueryPoints> look_into(const std::string& path) {
 std::optional<QueryPoints> find_query_points(const Communicator& comm, const std::string& path) {
   return together(comm, [&]() -> std::optional<QueryPoints> {
     std::array<Index, 3> seen{};  // is there a dataset, its rows, float64
+    hdf5::Origins origins;
     if (comm.rank() == 0) {
-      if (const auto file = look_into(path))
+      if (const auto file = look_into(path, origins))
         seen = {1, file->count, file->double_coordinates ? 1 : 0};
     }
     for (Index& value : seen) value = comm.max(value);
     if (seen[0] == 0) return std::nullopt;
-    return QueryPoints{path, seen[1], seen[2] != 0};
+    return QueryPoints{path, seen[1], seen[2] != 0, all_origins(comm, std::move(origins))};
   });
 }
 

@@ -110,6 +110,8 @@ Snapshot::State find_files(const std::string& path, const SnapshotOverrides& ove
     const InputFile file(info.files.front());
     check_is_snapshot(file);
     read_conventions(file, overrides, info);
+    // Behind these links are groups like Parameters, which only this file is asked for.
+    info.origins.assign(file.origins().files.begin(), file.origins().files.end());
   }
   warn_of_chunks_beyond(info);
   take_name(FileName::of(info.files.front()), info);
@@ -126,6 +128,14 @@ std::vector<FileContents> on_first_rank(const Communicator& comm,
   return contents_from_bytes({all.begin(), all.end()});
 }
 
+/// `contents` are on rank 0. Collective.
+void find_origins(const Communicator& comm, const std::vector<FileContents>& contents,
+                  SnapshotInfo& info) {
+  hdf5::Origins found{{info.origins.begin(), info.origins.end()}, {}};
+  for (const FileContents& file : contents) found.add(file.origins);
+  info.origins = all_origins(comm, std::move(found));
+}
+
 }  // namespace
 
 Snapshot Snapshot::open(const std::string& path, const SnapshotOverrides& overrides) {
@@ -140,6 +150,7 @@ Snapshot Snapshot::open(const Communicator& comm, const std::string& path,
         comm.broadcast(is_first ? to_bytes(find_files(path, overrides)) : std::string())));
     const Share mine = share_of(std::ssize(state->info.files), comm.rank(), comm.size());
     const auto contents = on_first_rank(comm, look_into_files(state->info, mine));
+    find_origins(comm, contents, state->info);
     if (is_first) {
       combine_files(*state, contents, overrides);
       warn_of_two_masses(*state);

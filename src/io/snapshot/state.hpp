@@ -72,6 +72,7 @@ struct FileContents {
   HeaderCounts header;
   std::vector<TypeInFile> types;
   std::vector<std::string> notes;  ///< for the user
+  hdf5::Origins origins;
 };
 
 /// Looks into the files number [files.first, files.first + files.count) of info.files. Throws for
@@ -83,12 +84,18 @@ std::vector<FileContents> look_into_files(const SnapshotInfo& info, Share files)
 void combine_files(Snapshot::State& state, const std::vector<FileContents>& files,
                    const SnapshotOverrides& overrides);
 
+/// The files on which those draw that were opened, directly and through others: rank 0 has what was
+/// found in the opened ones. The ranks share the work of opening. Collective; all return the same.
+std::vector<std::string> all_origins(const Communicator& comm, hdf5::Origins found);
+
 /// As bytes that other ranks of the same program understand.
 std::string to_bytes(Snapshot::State state);
 std::string to_bytes(std::vector<FileContents> files);
+std::string to_bytes(hdf5::Origins origins);
 Snapshot::State state_from_bytes(std::string bytes);
 /// Of several texts of to_bytes(), one after the other.
 std::vector<FileContents> contents_from_bytes(std::string bytes);
+hdf5::Origins origins_from_bytes(std::string bytes);
 
 // Redshift space.
 

@@ -216,6 +216,7 @@ FileContents look_into_file(const std::string& path, const AttributePaths& times
     if (here.count > 0) here.layout = found.layout;
     contents.types.push_back(std::move(here));
   }
+  contents.origins = file.origins();
   return contents;
 }
 
