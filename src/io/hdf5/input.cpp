@@ -11,7 +11,6 @@
 #include <fstream>
 #include <string_view>
 
-#include "src/io/hdf5/places.hpp"
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/memory.hpp"
 

@@ -172,4 +172,13 @@ std::vector<TypeRows> rows_by_type(const Communicator& comm, const FileShares& s
 void write_types(hdf5::OutputFile& file, const FileView& view, const std::vector<TypeRows>& rows,
                  std::size_t num_types);
 
+// The directories of results.
+
+/// Makes a directory and its missing parents, and notes those that it made, outermost first.
+void make_directories(const std::string& path, std::vector<std::string>& noted);
+
+/// "Z" for "none/../Z" if there is no "none": it would have to be made, and would stay behind. "."
+/// for an empty path.
+std::string without_detours(const std::string& path);
+
 }  // namespace zhalo::io

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <utility>
 
-#include "src/io/output/directories.hpp"
+#include "src/io/output/file_set.hpp"
 #include "src/io/snapshot/files.hpp"
 #include "zhalo/core/error.hpp"
 

@@ -1,4 +1,4 @@
-// GADGET-2/3, and what the codes that descend from it have in common.
+// GADGET-2/3, GADGET-4, and what the codes that descend from them have in common.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -174,6 +174,18 @@ std::string read_commit(const InputFile& file) {
   return commit == "unknown" ? "" : commit.substr(0, 12);
 }
 
+/// 64-bit totals without a second attribute for high bits.
+bool is_of_gadget4(const InputFile& file) {
+  return file.attribute_bytes("Header", "NumPart_Total") == 8 &&
+         !file.has_attribute("Header", "NumPart_Total_HighWord");
+}
+
+/// GADGET-4 lists the options that it was compiled with.
+std::optional<bool> read_periodic_gadget4(const InputFile& file, SnapshotInfo&) {
+  if (file.has("Config")) return file.has_attribute("Config", "PERIODIC");
+  return std::nullopt;
+}
+
 }  // namespace
 
 Dialect gadget_family(Code code, const char* name, bool (*is_of)(const InputFile& file)) {
@@ -190,6 +202,13 @@ Dialect gadget_family(Code code, const char* name, bool (*is_of)(const InputFile
 
 Dialect gadget_dialect() {
   return gadget_family(Code::gadget, "GADGET-2/3", [](const InputFile&) { return true; });
+}
+
+Dialect gadget4_dialect() {
+  Dialect dialect = gadget_family(Code::gadget4, "GADGET-4", is_of_gadget4);
+  dialect.read_periodic = read_periodic_gadget4;
+  dialect.gravity_in_cgs = 6.6738e-8;
+  return dialect;
 }
 
 void settle_assumed_units(SnapshotInfo& info, const std::function<double()>& mass_in_box) {

@@ -367,24 +367,6 @@ TEST_CASE("input file: parts of virtual datasets must be blocks that fill it") {
   CHECK_THAT(reading("of_itself.hdf5", {0, 6}), Contains("its parts cannot be found"));
 }
 
-TEST_CASE("input file: the handler of errors of the caller stays, of either version of HDF5's") {
-  const auto quiet1 = [](void*) -> herr_t { return 0; };
-  const auto quiet2 = [](hid_t, void*) -> herr_t { return 0; };
-  int data = 0;
-  void* found = nullptr;
-  H5Eset_auto1(quiet1, &data);
-  CHECK_THROWS_AS(InputFile("nowhere.hdf5"), FileError);
-  H5E_auto1_t first = nullptr;
-  REQUIRE(H5Eget_auto1(&first, &found) >= 0);
-  CHECK((first == static_cast<H5E_auto1_t>(quiet1) && found == &data));
-  H5Eset_auto2(H5E_DEFAULT, quiet2, &data);
-  CHECK_THROWS_AS(InputFile("nowhere.hdf5"), FileError);
-  H5E_auto2_t second = nullptr;
-  REQUIRE(H5Eget_auto2(H5E_DEFAULT, &second, &found) >= 0);
-  CHECK((second == static_cast<H5E_auto2_t>(quiet2) && found == &data));
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-}
-
 TEST_CASE("output file: datasets that show others, whatever their names, and none of some") {
   const std::vector<std::string> names{"100%b.hdf5", "empty.hdf5", "50%%.hdf5"};
   const std::vector<std::int32_t> values{1, 2, 3, 4, 5};
