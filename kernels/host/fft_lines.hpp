@@ -19,6 +19,17 @@
 #include "zhalo/core/error.hpp"
 #include "zhalo/core/types.hpp"
 
+// Of FFTW's libraries with threads, if the program is linked with one. zhalo is not. Before 3.3.9
+// FFTW has not all of them.
+extern "C" {
+int fftw_planner_nthreads();
+int fftwf_planner_nthreads();
+}
+#pragma weak fftw_planner_nthreads
+#pragma weak fftw_plan_with_nthreads
+#pragma weak fftwf_planner_nthreads
+#pragma weak fftwf_plan_with_nthreads
+
 namespace zhalo::kernels {
 
 /// Lines of `num` complex numbers (or cells), `stride` apart, `many` of them, `distance` from one
@@ -32,12 +43,6 @@ struct LinesShape {
 
 template <class Real>
 struct Fftw;
-
-// Of FFTW's libraries with threads, if the program is linked with one. zhalo is not.
-#pragma weak fftw_planner_nthreads
-#pragma weak fftw_plan_with_nthreads
-#pragma weak fftwf_planner_nthreads
-#pragma weak fftwf_plan_with_nthreads
 
 /// FFTW names the functions of each precision by a prefix. export_wisdom() returns what it has
 /// measured, to be freed; null if there is nothing that can be told.

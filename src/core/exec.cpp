@@ -40,6 +40,10 @@ Exec host_exec(int threads) {
     throw InputError(
         fmt::format("number of threads is {} (must be 0, for all, or positive)", threads));
   if (threads == 0) threads = threads_of_environment();
+  constexpr int max_threads = 4096;
+  if (threads > max_threads)
+    throw InputError(
+        fmt::format("number of threads is {} (must be at most {})", threads, max_threads));
   return Host{threads == 0 ? available_threads() : threads, std::make_shared<MemoryPool>()};
 }
 

@@ -695,6 +695,12 @@ class Pictures(DensityCase):
             with self.subTest(other):
                 self.write_haloes("set.1.hdf5", centres[3:], radii[3:], **{**header, **other})
                 self.assert_refused(options, "'set.1.hdf5' is of another catalogue", "set.0.hdf5")
+        for first in (0, 5):  # all groups in one of the files
+            self.write_haloes("set.0.hdf5", centres[:first], radii[:first], **header)
+            self.write_haloes("set.1.hdf5", centres[first:], radii[first:], **header)
+            for name in ("set.0.hdf5", "set.1.hdf5") if first == 0 else ("set.0.hdf5",):
+                self.succeed(*options[:-1], name)
+        self.write_haloes("set.0.hdf5", centres[:3], radii[:3], **header)
         self.write_haloes("set.1.hdf5", centres[4:], radii[4:], **header)
         self.assert_refused(options, "the Header says 5 groups in all", "have 4")
         for size in (-100.0, np.full(2, box), np.nan):

@@ -39,7 +39,8 @@ struct DeviceReport {
 DeviceReport query_devices();
 
 /// The host with `threads` threads. 0: OMP_NUM_THREADS if it is set, else all that the process may
-/// use; choose_exec() shares the cores among the ranks of a machine. InputError if negative.
+/// use; choose_exec() shares the cores among the ranks of a machine. InputError if negative or more
+/// than 4096.
 Exec host_exec(int threads = 0);
 
 /// Device number `device`, with a new memory pool. DeviceError if the device cannot be used.

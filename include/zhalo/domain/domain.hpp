@@ -105,9 +105,10 @@ class Domain {
   /// Index of each particle in the caller's order over all ranks.
   Span<const Index> global_index(int species = 0) const;
 
-  /// Brings a column into the domain's order. `column` is a vector, a Span or a Buffer with one
-  /// element for each particle that this rank gave, the result has one for each particle that it
-  /// holds. Collective. InputError if a size is wrong on some rank.
+  /// Brings a column into the domain's order. `column` is a Span or a Buffer, on the host also a
+  /// vector, in memory of the context's Exec. It has one element for each particle that this rank
+  /// gave, the result one for each particle that it holds. Collective. InputError if a size is
+  /// wrong on some rank.
   template <class Column, class T = ElementOf<Column>>
   Buffer<T> to_domain_order(const Column& column, int species = 0) const {
     return together(context().comm, [&] {

@@ -194,9 +194,9 @@ class BytesOfFile {
     if (file_.bad()) refuse_to_read(path_);
     return {block.data(), static_cast<std::size_t>(file_.gcount())};
   }
-  std::string_view read_at(std::uintmax_t place, std::vector<char>& block) {
+  std::string_view read_at(std::uintmax_t offset, std::vector<char>& block) {
     file_.clear();
-    file_.seekg(static_cast<std::streamoff>(place));
+    file_.seekg(static_cast<std::streamoff>(offset));
     return read(block);
   }
 

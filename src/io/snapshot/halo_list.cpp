@@ -193,7 +193,7 @@ struct CatalogueHeader {
   explicit CatalogueHeader(const hdf5::InputFile& file)
       : box_length(box_length_of(file)),
         redshift(redshift_of(file)),
-        num_files(holds_all(file) ? 1 : integer_of(file, "NumFiles", 1)) {
+        num_files(integer_of(file, "NumFiles", 1)) {
     if (const auto stated = file.integers("Header", "Ngroups_Total")) num_groups = stated->front();
   }
   bool operator==(const CatalogueHeader& other) const {
@@ -215,11 +215,12 @@ void check_total(const HaloList& list, const CatalogueHeader& header) {
 HaloList read_haloes(const std::string& path, Index max_haloes,
                      const std::function<bool(const Halo&)>& is_wanted) {
   const std::string first = first_catalogue_file(path);
-  const CatalogueHeader header{hdf5::InputFile(first)};
+  const hdf5::InputFile first_file(first);
+  const CatalogueHeader header(first_file);
   HaloList list;
   list.box_length = header.box_length;
   list.redshift = header.redshift;
-  list.files = all_chunks(first, header.num_files, "catalogue");
+  list.files = all_chunks(first, holds_all(first_file) ? 1 : header.num_files, "catalogue");
   hdf5::Origins origins;
   for (const std::string& name : list.files) {
     const hdf5::InputFile file(name);

@@ -44,8 +44,12 @@ TEST_CASE("host_exec: threads") {
     CHECK(threads_of(3) == 3);
     CHECK(std::get<Host>(Context{}.exec).threads == 5);
   }
-  const testing::OmpThreads unclear("many");
-  CHECK(threads_of(0) == available_threads());
+  {
+    const testing::OmpThreads unclear("many");
+    CHECK(threads_of(0) == available_threads());
+  }
+  const testing::OmpThreads too_many("100000");
+  CHECK_THROWS_WITH(host_exec(), Contains("100000") && Contains("at most 4096"));
   CHECK_THROWS_AS(host_exec(-1), InputError);
   CHECK_THROWS_WITH(host_exec(-7), Contains("-7") && Contains("positive"));
 }
