@@ -11,10 +11,20 @@
 namespace zhalo::testing {
 namespace {
 
-/// A stream of device 0 that waits for no other.
+/// Ranks have devices of their own if there are enough.
+int device_of_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank % query_devices().num_devices;
+}
+
+/// A stream of the rank's device that waits for no other.
 class Stream {
  public:
-  Stream() { REQUIRE(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) == cudaSuccess); }
+  Stream() {
+    REQUIRE(cudaSetDevice(device_of_rank()) == cudaSuccess);
+    REQUIRE(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) == cudaSuccess);
+  }
   ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -25,7 +35,7 @@ class Stream {
 };
 
 zhalo_context* make_context(const Stream& stream) {
-  const int device = 0;
+  const int device = device_of_rank();
   zhalo_context_options options{};
   options.device = &device;
   options.stream = stream.get();
@@ -39,7 +49,7 @@ zhalo_context* make_context(const Stream& stream) {
 /// The labels of rows that a copy on `stream` has yet to bring, by a context; or the status.
 int find_labels(const zhalo_context* context, const Stream& stream, const Buffer<float>& rows,
                 std::vector<Index>& labels) {
-  const Exec exec = cuda_exec(0, stream.get());
+  const Exec exec = cuda_exec(device_of_rank(), stream.get());
   const Index num = rows.size() / 3;
   Buffer<float> late(exec, rows.size(), "test");
   REQUIRE(cudaMemcpyAsync(late.data(), rows.data(),
@@ -68,7 +78,7 @@ int find_labels(const zhalo_context* context, const Stream& stream, const Buffer
 
 TEST_CASE("c: work is queued on the stream of the caller") {
   const Stream stream, another;
-  Context own{.comm = Communicator(MPI_COMM_WORLD), .exec = cuda_exec(0)};
+  Context own{.comm = Communicator(MPI_COMM_WORLD), .exec = cuda_exec(device_of_rank())};
   const Species<float> dark(own.comm, Box::periodic_cube(1), 500, 0);
   const Buffer<float> rows = to_exec(own.exec, Span<const float>(dark.position), "test");
   wait(own.exec);
