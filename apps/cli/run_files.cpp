@@ -57,8 +57,11 @@ void check_directory(const Communicator& comm, const std::string& directory) {
     while (existing.has_relative_path() && !fs::exists(fs::symlink_status(existing, ignored)))
       existing = existing.parent_path();
     if (!fs::is_directory(existing, ignored))
-      throw FileError(fmt::format("-o: directory '{}' cannot be made: '{}' is a file", directory,
-                                  existing.string()));
+      throw FileError(fmt::format(
+          "-o: directory '{}' cannot be made: '{}' is {}", directory, existing.string(),
+          fs::exists(existing, ignored) ? "a file"
+                                        : "a link that leads nowhere (make the directory that it "
+                                          "names, or remove the link)"));
     if (::access(existing.c_str(), W_OK | X_OK) != 0)
       throw FileError(fmt::format("-o: directory '{}' cannot be written to: {}", existing.string(),
                                   std::strerror(errno)));

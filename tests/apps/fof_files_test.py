@@ -53,9 +53,13 @@ class Files(FofCase):
 
     def test_a_link_that_leads_nowhere(self):
         (self.folder / "link").symlink_to("none")
-        self.assert_refused(
-            [SNAPSHOT, "-o", "link"], "'link' is a link that leads nowhere", "remove the link"
-        )
+        for more in ([], ["--dry-run"]):
+            self.assert_refused(
+                [SNAPSHOT, "-o", "link", *more],
+                "directory 'link' cannot be made",
+                "link' is a link that leads nowhere",
+                "remove the link",
+            )
 
     def test_no_folder_is_made_on_the_way(self):
         self.fof(SNAPSHOT, "-o", "none/../results", "-q")

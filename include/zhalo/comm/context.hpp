@@ -13,7 +13,8 @@
 namespace zhalo {
 
 /// The ranks, the Exec on which this rank computes, and optionally timers for the phases. Make one
-/// context and keep it: repeated calls reuse its memory. Make one call at a time per context.
+/// context and keep it: repeated calls reuse its memory. Make one call at a time per context. With
+/// several ranks on a machine set `exec` to choose_exec(comm), which shares the cores among them.
 struct Context {
   Communicator comm;
   Exec exec = host_exec();
