@@ -177,14 +177,15 @@ AskedBalls<Real> Fetcher<Real>::ask(const std::vector<Ball<Real>>& balls, Index 
   const Index max_num = std::max(max_at_once, particles_.num());
   AskedBalls<Real> asked;
   asked.balls = exchanged(comm, requests_of(balls));
+  std::vector<Index> counts;
   Index num_sent = 0;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(comm.size()); ++rank) {
     asked.particles.push_back(select(asked, rank));
-    asked.counts.push_back(asked.particles.back().size());
-    num_sent += asked.counts.back();
+    counts.push_back(asked.particles.back().size());
+    num_sent += counts.back();
     if (num_sent > max_num) asked.particles.back() = {};
   }
-  asked.plan = comm.plan_exchange(asked.counts);
+  asked.plan = comm.plan_exchange(counts);
   if (max_at_once == AskedBalls<Real>::all_at_once) return asked;
   const Index num = std::max(num_sent, asked.plan.num_received());
   asked.num_batches = comm.max(num > max_num ? (num - 1) / max_num + 1 : 1);
@@ -196,11 +197,12 @@ template <class Real>
 Redistribution Fetcher<Real>::redistribution_of(const AskedBalls<Real>& asked, Index batch) const {
   const Exec& exec = context_.exec;
   const auto share = [&](std::size_t rank) {
-    return share_of(asked.counts[rank], static_cast<int>(batch),
+    const std::vector<Index>& offset = asked.plan.send_offset;
+    return share_of(offset[rank + 1] - offset[rank], static_cast<int>(batch),
                     static_cast<int>(asked.num_batches));
   };
   std::vector<Index> counts;
-  for (std::size_t rank = 0; rank < asked.counts.size(); ++rank)
+  for (std::size_t rank = 0; rank < asked.particles.size(); ++rank)
     counts.push_back(share(rank).count);
   Buffer<LocalIndex> selected(exec, std::reduce(counts.begin(), counts.end()),
                               "particles for other ranks");

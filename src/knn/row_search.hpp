@@ -157,9 +157,8 @@ struct AskedBalls {
   Received<Ball<Real>> balls;
   /// For each rank, ascending. None if there are too many: then they are selected for each batch.
   std::vector<Buffer<LocalIndex>> particles;
-  std::vector<Index> counts;  ///< of them
-  ExchangePlan plan;          ///< of all of them
-  Index num_batches = 1;      ///< the same on all ranks
+  ExchangePlan plan;      ///< of all of them
+  Index num_batches = 1;  ///< the same on all ranks
 };
 
 /// Asks the other ranks for the leaves that balls touch.
