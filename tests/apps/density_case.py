@@ -104,25 +104,24 @@ def read_table(path):
 def paeth(left, upper, corner):
     guess = left + upper - corner
     by_left, by_upper, by_corner = abs(guess - left), abs(guess - upper), abs(guess - corner)
-    if by_left <= by_upper and by_left <= by_corner:
-        return left
-    return upper if by_upper <= by_corner else corner
+    nearer = np.where(by_upper <= by_corner, upper, corner)
+    return np.where((by_left <= by_upper) & (by_left <= by_corner), left, nearer)
 
 
-def unfiltered(line, above, kind):
-    """A row of a PNG of 3 bytes a pixel, its filter undone."""
-    line = line.astype(np.int64)
-    if kind == 1:
-        return np.cumsum(line.reshape(-1, 3), axis=0).ravel() % 256
-    if kind in (0, 2):
-        return (line + above) % 256 if kind == 2 else line
-    out, upper = [0, 0, 0], [0, 0, 0, *above.tolist()]
-    for i, value in enumerate(line.tolist()):
-        predicted = (
-            paeth(out[i], upper[i + 3], upper[i]) if kind == 4 else (out[i] + upper[i + 3]) // 2
-        )
-        out.append((value + predicted) % 256)
-    return np.array(out[3:])
+def unfiltered(kinds, filtered):
+    """Pixels of a PNG, [row][column][byte], from its filtered ones and each row's filter. Pixels of
+    a diagonal do not depend on each other."""
+    height, width, _ = filtered.shape
+    # With a row above the first and a column left of it.
+    image = np.zeros((height + 1, width + 1, 3), np.int64)
+    for diagonal in range(height + width - 1):
+        row = np.arange(max(0, diagonal - width + 1), min(height, diagonal + 1))
+        column = diagonal - row
+        left, upper, corner = image[row + 1, column], image[row, column + 1], image[row, column]
+        guesses = (0 * left, left, upper, (left + upper) // 2, paeth(left, upper, corner))
+        guess = np.choose(kinds[row, None], guesses)
+        image[row + 1, column + 1] = (filtered[row, column] + guess) % 256
+    return image[1:, 1:]
 
 
 def pixels_of(path):
@@ -143,10 +142,7 @@ def pixels_of(path):
         compressed += chunk if kind == b"IDAT" else b""
         position += 12 + length
     lines = np.frombuffer(zlib.decompress(compressed), np.uint8).reshape(height, 1 + 3 * width)
-    image, above = np.zeros((height, 3 * width), np.int64), np.zeros(3 * width, np.int64)
-    for row, line in enumerate(lines):
-        above = image[row] = unfiltered(line[1:], above, line[0])
-    return image.reshape(height, width, 3)
+    return unfiltered(lines[:, 0], lines[:, 1:].reshape(height, width, 3))
 
 
 def lightness(pixels):
