@@ -81,9 +81,13 @@ class PlanePlan {
 };
 
 template <class Real>
-std::unique_ptr<PlanePlan<Real>> plan_planes(const Host& exec, const PlaneSteps& steps);
+using PlanePlans = std::vector<std::shared_ptr<const PlanePlan<Real>>>;
+
+/// A plan for each of `steps`, which are all measured or none. Together they are planned faster.
 template <class Real>
-std::unique_ptr<PlanePlan<Real>> plan_planes(const Cuda& exec, const PlaneSteps& steps);
+PlanePlans<Real> plan_planes(const Host& exec, const std::vector<PlaneSteps>& steps);
+template <class Real>
+PlanePlans<Real> plan_planes(const Cuda& exec, const std::vector<PlaneSteps>& steps);
 
 /// A transform of a whole grid. Cells and modes lie x, y, z in memory, z fastest. Modes are dense.
 struct GridSteps {

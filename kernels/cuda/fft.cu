@@ -316,10 +316,13 @@ void CudaPlanes<Real>::run_at_once(const PlaneJob<Real>& job, const Workspace& w
 }
 
 template <class Real>
-std::unique_ptr<PlanePlan<Real>> plan_planes(const Cuda& exec, const PlaneSteps& steps) {
-  return std::make_unique<CudaPlanes<Real>>(exec, steps);
+PlanePlans<Real> plan_planes(const Cuda& exec, const std::vector<PlaneSteps>& steps) {
+  PlanePlans<Real> plans;
+  for (const PlaneSteps& each : steps)
+    plans.push_back(std::make_shared<CudaPlanes<Real>>(exec, each));
+  return plans;
 }
-template std::unique_ptr<PlanePlan<float>> plan_planes(const Cuda&, const PlaneSteps&);
-template std::unique_ptr<PlanePlan<double>> plan_planes(const Cuda&, const PlaneSteps&);
+template PlanePlans<float> plan_planes(const Cuda&, const std::vector<PlaneSteps>&);
+template PlanePlans<double> plan_planes(const Cuda&, const std::vector<PlaneSteps>&);
 
 }  // namespace zhalo::kernels

@@ -57,8 +57,9 @@ class HostPlanes final : public PlanePlan<Real> {
     const bool are_large = plane_bytes() > max_bytes_of_own;
     planes_at_once_ =
         are_large ? 1 : std::clamp<Index>(threads_, 1, std::max<Index>(steps.max_planes(), 1));
-    plan();
   }
+  /// To be called once before run(), under the planner's lock.
+  void plan();
 
   Index workspace_bytes() const override {
     return (planes_at_once_ * plane_size() + threads_ * lines_size()) * element;
@@ -108,7 +109,6 @@ class HostPlanes final : public PlanePlan<Real> {
     return {workspace + room * plane_size(), lines, lines + row_size()};
   }
 
-  void plan();
   void clear_padding(Cells* workspace) const;
   FftwPlan<Real> plan_rows(RowTransform transform, unsigned flags, Cells* scratch) const;
   FftwPlan<Real> plan_columns(unsigned flags, Cells* scratch) const;
@@ -180,10 +180,6 @@ void HostPlanes<Real>::plan() {
   const Index size = std::max({2 * row_size(), 2 * row_pitch_, 2 * column_size(),
                                has_columns && transforms_in_place() ? plane_size() : 0});
   Buffer<Cells> scratch(exec_, size, "planning of Fourier transforms");
-  const std::lock_guard lock(fftw_planner());
-  const PlansOfOneThread<Real> of_one_thread;
-  std::optional<WithoutWisdom<Real>> without_wisdom;
-  if (!steps_.measure) without_wisdom.emplace();
   load_rows_ = plan_rows(steps_.load_rows, flags, scratch.data());
   store_rows_ = plan_rows(steps_.store_rows, flags | FFTW_DESTROY_INPUT, scratch.data());
   if (has_columns) columns_ = plan_columns(flags, scratch.data());
@@ -344,10 +340,18 @@ void HostPlanes<Real>::store_rows(const PlaneJob<Real>& job, Index plane,
 }  // namespace
 
 template <class Real>
-std::unique_ptr<PlanePlan<Real>> plan_planes(const Host& exec, const PlaneSteps& steps) {
-  return std::make_unique<HostPlanes<Real>>(exec, steps);
+PlanePlans<Real> plan_planes(const Host& exec, const std::vector<PlaneSteps>& steps) {
+  std::vector<std::shared_ptr<HostPlanes<Real>>> plans;
+  for (const PlaneSteps& each : steps)
+    plans.push_back(std::make_shared<HostPlanes<Real>>(exec, each));
+  const std::lock_guard lock(fftw_planner());
+  std::optional<WithoutWisdom<Real>> without_wisdom;
+  if (!steps.empty() && !steps.front().measure) without_wisdom.emplace();
+  const PlansOfOneThread<Real> of_one_thread;
+  for (const auto& plan : plans) plan->plan();
+  return {plans.begin(), plans.end()};
 }
-template std::unique_ptr<PlanePlan<float>> plan_planes(const Host&, const PlaneSteps&);
-template std::unique_ptr<PlanePlan<double>> plan_planes(const Host&, const PlaneSteps&);
+template PlanePlans<float> plan_planes(const Host&, const std::vector<PlaneSteps>&);
+template PlanePlans<double> plan_planes(const Host&, const std::vector<PlaneSteps>&);
 
 }  // namespace zhalo::kernels

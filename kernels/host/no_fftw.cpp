@@ -5,12 +5,12 @@
 namespace zhalo::kernels {
 
 template <class Real>
-std::unique_ptr<PlanePlan<Real>> plan_planes(const Host&, const PlaneSteps&) {
+PlanePlans<Real> plan_planes(const Host&, const std::vector<PlaneSteps>&) {
   throw InputError(
       "zhalo was built without FFTW, so there are no Fourier transforms on the host; configure "
       "with -DZHALO_FFTW=ON, or use a device");
 }
-template std::unique_ptr<PlanePlan<float>> plan_planes(const Host&, const PlaneSteps&);
-template std::unique_ptr<PlanePlan<double>> plan_planes(const Host&, const PlaneSteps&);
+template PlanePlans<float> plan_planes(const Host&, const std::vector<PlaneSteps>&);
+template PlanePlans<double> plan_planes(const Host&, const std::vector<PlaneSteps>&);
 
 }  // namespace zhalo::kernels

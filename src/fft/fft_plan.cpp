@@ -72,6 +72,7 @@ FftPlan<T>::FftPlan(const Context& context, const Decomposition& decomposition,
     for (const Direction direction : {Direction::forward, Direction::backward})
       for (const Arrays arrays : {Arrays::apart, Arrays::in_place})
         routes_.emplace(std::pair(direction, arrays), make(direction, arrays));
+    plan_stages();
     choose_exchange();
   });
   report_.plan_seconds =
@@ -125,18 +126,15 @@ auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
   for (FftStage& stage : route.what.stages) {
     stage.steps.calls = calls_of(route.what, stage);
     stage.steps.room_bytes = part_bytes_;
-    route.stages.push_back({stage, plan_for(stage.steps)});
-    route.plane_bytes = std::max(route.plane_bytes, route.stages.back().plan->workspace_bytes());
+    route.stages.push_back({stage, nullptr});
   }
   if (route.what.own_block_storage == OwnBlockStorage::compact && route.what.first_safe_plane > 0) {
     const kernels::PlanePiece& own = route.what.exchanges[route.what.own_exchange].self().load;
-    kernels::PlaneSteps steps;
+    kernels::PlaneSteps& steps = route.mover_steps.emplace();
     steps.num_rows = own.num_rows;
     steps.num_columns = own.num_columns;
     steps.calls = {route.what.first_safe_plane};
     steps.room_bytes = part_bytes_;
-    route.mover = plan_for(steps);
-    route.plane_bytes = std::max(route.plane_bytes, route.mover->workspace_bytes());
   }
   if (decomposition_.num_ranks() == 1) route.grid = plan_grid(direction, arrays);
   return route;
@@ -161,15 +159,26 @@ auto FftPlan<T>::plan_grid(Direction direction, Arrays arrays) const
   });
 }
 
+/// All at once, each once.
 template <class T>
-auto FftPlan<T>::plan_for(const kernels::PlaneSteps& steps) -> std::shared_ptr<const Planes> {
-  for (const auto& [planned, plan] : plans_) {
-    if (planned == steps) return plan;
+void FftPlan<T>::plan_stages() {
+  std::vector<kernels::PlaneSteps> steps;
+  const auto find = [&](const kernels::PlaneSteps& wanted) {
+    return std::find(steps.begin(), steps.end(), wanted);
+  };
+  for (auto& [kind, route] : routes_) {
+    for_each_plan(route, [&](const kernels::PlaneSteps& wanted, const auto&) {
+      if (find(wanted) == steps.end()) steps.push_back(wanted);
+    });
   }
-  std::shared_ptr<const Planes> plan = kernels::on(
+  const std::vector<std::shared_ptr<const Planes>> plans = kernels::on(
       context_->exec, [&](const auto& exec) { return kernels::plan_planes<Real>(exec, steps); });
-  plans_.emplace_back(steps, plan);
-  return plan;
+  for (auto& [kind, route] : routes_) {
+    for_each_plan(route, [&](const kernels::PlaneSteps& wanted, auto& plan) {
+      plan = plans[static_cast<std::size_t>(find(wanted) - steps.begin())];
+      route.plane_bytes = std::max(route.plane_bytes, plan->workspace_bytes());
+    });
+  }
 }
 
 template <class T>

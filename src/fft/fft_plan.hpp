@@ -5,6 +5,7 @@
 #include <complex>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -151,7 +152,8 @@ class FftPlan {
   struct Route {
     FftRoute what;
     std::vector<Stage> stages;
-    std::shared_ptr<const Planes> mover;    ///< of what is compact and in the way, if there is any
+    std::optional<kernels::PlaneSteps> mover_steps;  ///< if what is compact is in the way
+    std::shared_ptr<const Planes> mover;
     Index plane_bytes = 0;                  ///< that the plans need
     std::shared_ptr<const WholeGrid> grid;  ///< null where the stages are the only way
   };
@@ -206,7 +208,13 @@ class FftPlan {
   void agree();
   void lay_out();
   Route make(Direction direction, Arrays arrays);
-  std::shared_ptr<const Planes> plan_for(const kernels::PlaneSteps& steps);
+  void plan_stages();
+  /// Calls use(steps, plan) for all plans of a route.
+  template <class Use>
+  void for_each_plan(Route& route, const Use& use) {
+    for (Stage& stage : route.stages) use(stage.what.steps, stage.plan);
+    if (route.mover_steps) use(*route.mover_steps, route.mover);
+  }
   std::shared_ptr<const WholeGrid> plan_grid(Direction direction, Arrays arrays) const;
   void choose_exchange();
   void prepare(Arrays arrays);
@@ -221,7 +229,6 @@ class FftPlan {
   BoxLayout cells_in_place_;
   BoxLayout modes_;
   double norm_[2] = {1, 1};
-  std::vector<std::pair<kernels::PlaneSteps, std::shared_ptr<const Planes>>> plans_;
   std::map<std::pair<Direction, Arrays>, Route> routes_;
   SharedMemory shared_[2];
   bool shares_memory_ = false;             ///< unless there is too little

@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <memory>
+#include <set>
+#include <sstream>
 #include <string>
 
 #include "tests/support/run_fft.hpp"
@@ -12,9 +14,21 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 
+/// What FFTW's planner has learnt: a list of lists, which come in any order.
+std::multiset<std::string> wisdom() {
+  const std::unique_ptr<char, decltype(&std::free)> text(fftw_export_wisdom_to_string(),
+                                                         &std::free);
+  std::multiset<std::string> lists;
+  std::istringstream all(text.get());
+  std::string list;
+  while (std::getline(all, list, ')')) lists.insert(list);
+  return lists;
+}
+
 /// Of FFTW's planner, as a code sets it that lets FFTW use threads.
 int planned_threads = 1;
 std::vector<int> all_planned_threads;
+std::multiset<std::string> wisdom_when_planned;
 
 }  // namespace
 
@@ -23,6 +37,7 @@ extern "C" int fftw_planner_nthreads() { return planned_threads; }
 extern "C" void fftw_plan_with_nthreads(int num) {
   planned_threads = num;
   all_planned_threads.push_back(num);
+  wisdom_when_planned = wisdom();
 }
 
 namespace {
@@ -60,23 +75,26 @@ TEST_CASE("fft on threads: plans are for one thread, whatever the caller has tol
 }
 
 TEST_CASE("fft on threads: plans that are not measured do not depend on those that were") {
+  planned_threads = 8;  // so that planning ends with a call of ours
   const Context context = context_of(1);
   const Decomposition decomposition(Grid::cube(30), 1);
-  const auto wisdom_of = [&](PlanEffort effort) {
-    fftw_forget_wisdom();
-    const Fft<double> measured(context, decomposition, {.effort = effort});
-    const std::unique_ptr<char, decltype(&std::free)> text(fftw_export_wisdom_to_string(),
-                                                           &std::free);
-    return std::string(text.get());
+  const auto plan_with = [&](PlanEffort effort) {
+    const Fft<double> transforms(context, decomposition, {.effort = effort});
+    return wisdom_when_planned;
   };
-  const std::string of_estimates = wisdom_of(PlanEffort::estimate);
-  const std::string of_measures = wisdom_of(PlanEffort::measure);
-  REQUIRE(of_estimates != of_measures);
+  fftw_forget_wisdom();
+  const auto nothing = wisdom();
+  const auto estimated = plan_with(PlanEffort::estimate);
+  CHECK(estimated.size() > nothing.size());
+  CHECK(wisdom() == nothing);  // no trace is left
+  const auto measured = plan_with(PlanEffort::measure);
+  REQUIRE(measured.size() > nothing.size());
+  CHECK(wisdom() == measured);
   // With what was measured, FFTW would not have to estimate anything.
-  const Fft<double> estimated(context, decomposition, {.effort = PlanEffort::estimate});
-  const std::unique_ptr<char, decltype(&std::free)> both(fftw_export_wisdom_to_string(),
-                                                         &std::free);
-  CHECK(std::string(both.get()).size() > of_measures.size());
+  CHECK(plan_with(PlanEffort::estimate) == estimated);
+  CHECK(wisdom() == measured);
+  fftw_forget_wisdom();
+  planned_threads = 1;
 }
 
 TEST_CASE("fft on threads: every option") {
