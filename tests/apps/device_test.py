@@ -35,7 +35,7 @@ RUNS = {
 # Arguments of runs on several devices of one process.
 TOGETHER = {
     "fof": (GADGET / "snapshot_001.hdf5", "--membership"),
-    "knn": (GADGET / "snapshot_001.hdf5", "-k", 1 if SANITIZED else 4),
+    "knn": (GADGET / "snapshot_001.hdf5", "-k", 1),
     "density": (GADGET / "snapshot_001.hdf5", "--grid", 32),
     "ics": ("--num", 16, "--box-size", 50, "--seed", 4),
 }
