@@ -8,7 +8,7 @@ set(ZHALO_SNAPSHOTS_DIR "${PROJECT_BINARY_DIR}/tests/snapshots" CACHE INTERNAL
 set(ZHALO_SNAPSHOTS_FIXTURE "${ZHALO_TEST_PREFIX}snapshots" CACHE INTERNAL "Name of the fixture")
 set(name ${ZHALO_TEST_PREFIX}snapshots.make)
 add_test(NAME ${name}
-         COMMAND "${PYTHON3}" "${PROJECT_SOURCE_DIR}/tests/apps/make_snapshots.py"
+         COMMAND "${PYTHON3}" -B "${PROJECT_SOURCE_DIR}/tests/apps/make_snapshots.py"
                  "${PROJECT_SOURCE_DIR}/data/gadget4-dm64/snapshot_001.hdf5"
                  "${ZHALO_SNAPSHOTS_DIR}")
 zhalo_set_test_properties(TESTS ${name} LABELS unit mpi apps TIMEOUT 120)
@@ -48,7 +48,7 @@ function(zhalo_add_catalogue_check name)
   if(NOT TEST ${writer})
     return() # ZHALO_TEST_RANKS leaves it out
   endif()
-  add_test(NAME ${test} COMMAND "${PYTHON3}" "${PROJECT_SOURCE_DIR}/tests/${arg_SCRIPT}"
+  add_test(NAME ${test} COMMAND "${PYTHON3}" -B "${PROJECT_SOURCE_DIR}/tests/${arg_SCRIPT}"
                                 ${arg_ARGUMENTS})
   zhalo_set_test_properties(TESTS ${test} LABELS ${arg_LABEL} TIMEOUT 60)
   set_tests_properties(${writer} PROPERTIES FIXTURES_SETUP ${writer}.written)

@@ -4,7 +4,8 @@ sound."""
 
 import h5py
 import numpy as np
-from check_catalogue import Catalogue, Membership, check
+from catalogue_files import Catalogue
+from check_catalogue import Membership, check
 from command_case import MPIEXEC, NEEDS_MPI, launcher
 from fof_case import GADGET, GAS, FofCase, each, each_rank, main, shows_results
 

@@ -69,7 +69,10 @@ class Device(CommandCase):
         """The contents of all files of a run with `--devices where`, by name."""
         name_of_run = "run_" + where.replace(",", "_").replace(":", "_")
         self.succeed(
-            *arguments, "--devices", where, "-q", "-o", name_of_run, launcher=launcher, **environment
+            *arguments,
+            *("--devices", where, "-q", "-o", name_of_run),
+            launcher=launcher,
+            **environment,
         )
         paths = [
             self.folder / name

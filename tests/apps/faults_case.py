@@ -40,7 +40,7 @@ NAME = PROGRAM.name
 FAULTY_RANK = PROGRAM.parent.parent / "tests" / "apps" / "libfaulty_rank.so"
 CAN_PRELOAD = FAULTY_RANK.exists() and not SANITIZED
 # Each rank leaves its process number.
-NOTE = 'echo $$ >"$PIDS/$OMPI_COMM_WORLD_RANK.new"; mv "$PIDS/$OMPI_COMM_WORLD_RANK.new" "$PIDS/$OMPI_COMM_WORLD_RANK"; exec "$@"'
+NOTE = 'to="$PIDS/$OMPI_COMM_WORLD_RANK"; echo $$ >"$to.new"; mv "$to.new" "$to"; exec "$@"'
 # Of each command: what it works on; two ways to call it that write to the same names; and one that
 # needs some 100 MB (with a large snapshot).
 COMMON = {

@@ -33,7 +33,10 @@ RANKS = [int(number) for number in os.environ.get("FAULTS_RANKS", "1").split(","
 ALONE = RANKS == [1]
 # Run as `sh -c SMALL_DISK sh FOLDER SIZE COMMAND...` in a mount namespace of its own: nothing stays
 # mounted.
-SMALL_DISK = 'mount -t tmpfs -o size=$2 tmpfs "$1/out" && cd "$1" && shift 2 && "$@"; s=$?; find out -type f; exit $s'
+SMALL_DISK = """
+mount -t tmpfs -o size=$2 tmpfs "$1/out" && cd "$1" && shift 2 && "$@"
+status=$?; find out -type f; exit $status
+"""
 UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
 
 

@@ -1,5 +1,8 @@
 """What the tests of the command fof share: running it in an empty folder, reading what it wrote."""
 
+import json
+import shutil
+
 import h5py
 import numpy as np
 from command_case import (
@@ -26,6 +29,7 @@ __all__ = [
     "PROGRAM",
     "SANITIZED",
     "SECONDS",
+    "SNAPSHOT",
     "SNAPSHOTS",
     "SWIFT",
     "FofCase",
@@ -35,6 +39,9 @@ __all__ = [
     "main",
     "shows_results",
 ]
+
+
+SNAPSHOT = GADGET / "snapshot_001.hdf5"
 
 
 class FofCase(CommandCase):
@@ -78,3 +85,23 @@ class FofCase(CommandCase):
         np.testing.assert_array_equal(ours[expected[rows]], group[rows])
         self.assertEqual(len(np.unique(ours)), len(ours))
         return ours
+
+    def copy_of_snapshot(self, edit):
+        """Of the snapshot, edit(file) done to it."""
+        shutil.copy(SNAPSHOT, self.folder / "snapshot_001.hdf5")
+        with h5py.File(self.folder / "snapshot_001.hdf5", "r+") as file:
+            edit(file)
+        return "snapshot_001.hdf5"
+
+    def assert_one_warning(self, arguments, *words):
+        """And the same with -q, and in the report for machines."""
+        for quiet in ([], ["-q"]):
+            status, _, errors = self.run_fof(*arguments, *quiet, "--json", "report.json")
+            self.assertEqual(
+                (status, errors.count("fof: warning: "), errors.count("\n")), (0, 1, 1), errors
+            )
+            for word in words:
+                self.assertIn(word, errors)
+        self.assertIn(
+            words[0], json.loads((self.folder / "report.json").read_text())["warnings"][0]
+        )

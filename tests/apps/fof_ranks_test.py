@@ -10,7 +10,8 @@ import shutil
 
 import h5py
 import numpy as np
-from check_catalogue import Catalogue, Membership, check
+from catalogue_files import Catalogue
+from check_catalogue import Membership, check
 from command_case import MPIEXEC, NEEDS_MPI, without_warnings
 from fof_case import (
     GADGET,
@@ -228,7 +229,8 @@ class Reports(FofCase):
         status, text, errors = self.run_fof(self.SNAPSHOT, "-v", "--threads", 1, launcher=on(3))
         self.assertEqual((status, without_warnings(errors)), (0, ""))
         for pattern in (
-            r"\nRuns on +3 ranks on 1 machine: 3 x \(host, 1 thread, \w+(?: \(no CUDA device: .*\))?\)\n",
+            r"\nRuns on +3 ranks on 1 machine: "
+            r"3 x \(host, 1 thread, \w+(?: \(no CUDA device: .*\))?\)\n",
             r"\nMessages +host memory",
             r"\n  rank 2 +\S+, host",
             r"\nMemory +at most .* on each of 3 ranks",

@@ -6,7 +6,7 @@ import glob
 import h5py
 import numpy as np
 from command_case import GADGET, CommandCase, main
-from make_snapshots import Source
+from snapshot_styles import Source
 from scipy.spatial import cKDTree
 
 __all__ = ["BOX", "GADGET", "KnnCase", "Snapshot", "Truth", "main"]

@@ -11,7 +11,8 @@ import re
 from page_case import NEEDS_MPIRUN, PageCase, main, sections
 
 OUTPUT = re.compile(
-    r"k (\S+) h/Mpc: P (\S+) .*, (\d+) modes; of random particles (\S+)\nhighest overdensity (\S+), strongest pull (\S+)\n"
+    r"k (\S+) h/Mpc: P (\S+) .*, (\d+) modes; of random particles (\S+)\n"
+    r"highest overdensity (\S+), strongest pull (\S+)\n"
 )
 
 

@@ -10,10 +10,12 @@ from pathlib import Path
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "check-layers"
 GOOD = {
     "include/zhalo/core/config.hpp": "#pragma once\n#if defined(X)\n#endif\n",
-    "include/zhalo/comm/communicator.hpp": '#pragma once\n#include <mpi.h>\n#include "zhalo/core/config.hpp"\n',
+    "include/zhalo/comm/communicator.hpp": "#pragma once\n#include <mpi.h>\n"
+    '#include "zhalo/core/config.hpp"\n',
     "src/fof/fof.cpp": '#include "kernels/fof.hpp"\n'
     '#include "zhalo/tree/tree.hpp"\n// MPI_COMM_WORLD, exit(1)\n',
-    "src/catalogue/c.cpp": '#include "zhalo/fof/fof.hpp"\nconst char* s = "abort()";\nint n = 1\'000;\n',
+    "src/catalogue/c.cpp": '#include "zhalo/fof/fof.hpp"\nconst char* s = "abort()";\n'
+    "int n = 1'000;\n",
     "include/zhalo/catalogue/plain.hpp": '#pragma once\n#include <vector>\n'
     '#include "zhalo/core/config.hpp"\n',
     "kernels/common/fof/plain.hpp": '#pragma once\n#include "zhalo/catalogue/plain.hpp"\n',
@@ -78,6 +80,8 @@ FAULTS = {
         "layer c may not include",
     ),
     "long line in C": ("apps/e.c", "// " + "x" * 100 + "\n", "103 characters"),
+    "long line in Python": ("tests/t.py", "# " + "x" * 100 + "\n", "102 characters"),
+    "long file in Python": ("tests/t.py", "a = 1\n" * 401, "401 lines"),
     "unknown layer": ("src/misc/m.cpp", '#include "zhalo/core/config.hpp"\n', "unknown layer"),
     "kernels in include": (
         "include/zhalo/fof/f.hpp",

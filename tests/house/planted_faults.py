@@ -81,7 +81,8 @@ TOGETHER = [
         "hang",
         "src/domain/redistribution.cpp",
         "  std::vector<std::uint64_t> next = keys;\n",
-        "  std::vector<std::uint64_t> next = keys;\n  volatile bool waits = context.comm.rank() == 1;\n  while (waits) continue;\n",
+        "  std::vector<std::uint64_t> next = keys;\n"
+        "  volatile bool waits = context.comm.rank() == 1;\n  while (waits) continue;\n",
         "release.balance.ranks2",
         "Timeout",
     ),
@@ -133,8 +134,10 @@ ON_DEVICES = [
     Fault(
         "dropped error",
         "kernels/cuda/memory.cu",
-        "void synchronise(const Cuda& exec) {\n  const DeviceScope scope(exec.device);\n  ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));",
-        "void synchronise(const Cuda& exec) {\n  const DeviceScope scope(exec.device);\n  static_cast<void>(cudaStreamSynchronize(exec.stream));",
+        "void synchronise(const Cuda& exec) {\n  const DeviceScope scope(exec.device);\n"
+        "  ZHALO_CUDA_TRY(cudaStreamSynchronize(exec.stream));",
+        "void synchronise(const Cuda& exec) {\n  const DeviceScope scope(exec.device);\n"
+        "  static_cast<void>(cudaStreamSynchronize(exec.stream));",
         "emulated.device.failures",
         "FAILED",
     ),

@@ -72,7 +72,8 @@ def gadget4(parameters):
     import h5py
 
     words = dict(line.split() for line in Path(parameters).read_text().splitlines())
-    critical = 3 * float(words["Hubble"]) ** 2 / (8 * np.pi * float(words["GravityConstantInternal"]))
+    gravity = float(words["GravityConstantInternal"])
+    critical = 3 * float(words["Hubble"]) ** 2 / (8 * np.pi * gravity)
     with h5py.File("snapshot_000.hdf5", "r+") as file:
         mass = file["Header"].attrs["MassTable"][1]
         positions = file["PartType1/Coordinates"][:].astype(np.float64)

@@ -19,7 +19,8 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "apps"))
-from check_catalogue import Catalogue, Membership  # noqa: E402
+from catalogue_files import Catalogue  # noqa: E402
+from check_catalogue import Membership  # noqa: E402
 from command_case import GADGET, GAS, PROGRAM, SECONDS, SNAPSHOTS, SWIFT, main  # noqa: E402
 
 __all__ = [
