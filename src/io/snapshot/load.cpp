@@ -281,6 +281,20 @@ void check_redshift_space(const RedshiftSpace& space, const SnapshotInfo& info,
   }
 }
 
+/// This rank's share of the particles of all types.
+Share share_of_rank(const Context& context, const SnapshotInfo& info,
+                    const std::vector<int>& types) {
+  Index total = 0;
+  for (const int type : types) total += info.types[static_cast<std::size_t>(type)].count;
+  const Index max_of_a_rank = share_of(total, 0, context.comm.size()).count;
+  if (max_of_a_rank > max_local_particles)
+    throw InputError(
+        fmt::format("'{}': {} of its {} particles are for one rank, which can have {} (use more "
+                    "ranks)",
+                    info.path, max_of_a_rank, total, max_local_particles));
+  return share_of(total, context.comm.rank(), context.comm.size());
+}
+
 template <class Real>
 LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapshot,
                                  const std::vector<int>& types, const LoadOptions& options) {
@@ -289,18 +303,8 @@ LoadedParticles<Real> load_share(const Context& context, const Snapshot& snapsho
   if (options.masses) check_masses(info, types);
   if (options.redshift_space) check_redshift_space(*options.redshift_space, info, types);
   check_readable(info, types, options);
-  Index total = 0;
-  for (const int type : types) total += info.types[static_cast<std::size_t>(type)].count;
-
-  const Index max_of_a_rank = share_of(total, 0, context.comm.size()).count;
-  if (max_of_a_rank > max_local_particles)
-    throw InputError(
-        fmt::format("'{}': {} of its {} particles are for one rank, which can have {} (use more "
-                    "ranks)",
-                    info.path, max_of_a_rank, total, max_local_particles));
-  const Share share = share_of(total, context.comm.rank(), context.comm.size());
   LoadedParticles<Real> loaded;
-  loaded.ranges = ranges_of(info, types, share);
+  loaded.ranges = ranges_of(info, types, share_of_rank(context, info, types));
   loaded.has_velocities =
       options.velocities && all_types(info, types, &TypeSummary::has_velocities);
   loaded.has_ids = options.ids && all_types(info, types, &TypeSummary::has_ids);
