@@ -11,7 +11,7 @@ set(ZHALO_TEST_PREFIX "" CACHE STRING "What the names of the tests start with")
 set(ZHALO_TEST_ENVIRONMENT "" CACHE STRING
                                     "NAME=value list for every test (the sanitizer presets set it)")
 
-set(ZHALO_TEST_RANKS 1 2 3 8 16
+set(ZHALO_TEST_RANKS 1 2 3 4 8 16
     CACHE STRING "Numbers of ranks to test on (the presets of slow trees set it)")
 option(ZHALO_TEST_ALL "Also what takes long" OFF)
 set(zhalo_is_sanitized OFF)

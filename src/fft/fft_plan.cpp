@@ -135,6 +135,7 @@ auto FftPlan<T>::make(Direction direction, Arrays arrays) -> Route {
     steps.num_columns = own.num_columns;
     steps.calls = {route.what.first_safe_plane};
     steps.room_bytes = part_bytes_;
+    steps.measure = fft_case.measure;
   }
   if (decomposition_.num_ranks() == 1) route.grid = plan_grid(direction, arrays);
   return route;
@@ -173,7 +174,8 @@ void FftPlan<T>::plan_stages() {
   }
   const std::vector<std::shared_ptr<const Planes>> plans = kernels::on(
       context_->exec, [&](const auto& exec) { return kernels::plan_planes<Real>(exec, steps); });
-  for (auto& [kind, route] : routes_) {
+  for (auto& each : routes_) {
+    Route& route = each.second;
     for_each_plan(route, [&](const kernels::PlaneSteps& wanted, auto& plan) {
       plan = plans[static_cast<std::size_t>(find(wanted) - steps.begin())];
       route.plane_bytes = std::max(route.plane_bytes, plan->workspace_bytes());

@@ -9,17 +9,18 @@ from scipy.integrate import quad
 OMEGA_M, OMEGA_L = 0.3, 0.7
 
 
-def hubble(a):
-    return np.sqrt(OMEGA_M / a**3 + OMEGA_L + (1 - OMEGA_M - OMEGA_L) / a**2)
+def hubble(a, omega_l=OMEGA_L):
+    return np.sqrt(OMEGA_M / a**3 + omega_l + (1 - OMEGA_M - omega_l) / a**2)
 
 
-def growing_mode(a):
+def growing_mode(a, omega_l=OMEGA_L):
     """Heath 1977: H times the integral of da / (a H)^3."""
-    return hubble(a) * quad(lambda x: (x * hubble(x)) ** -3, 0, a, epsabs=0, epsrel=1e-10)[0]
+    integral = quad(lambda x: (x * hubble(x, omega_l)) ** -3, 0, a, epsabs=0, epsrel=1e-10)[0]
+    return hubble(a, omega_l) * integral
 
 
-def growth(a):
-    return growing_mode(a) / growing_mode(1)
+def growth(a, omega_l=OMEGA_L):
+    return growing_mode(a, omega_l) / growing_mode(1, omega_l)
 
 
 def growth_rate(a):

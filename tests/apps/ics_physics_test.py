@@ -129,13 +129,7 @@ class Physics(IcsCase):
         options = ("--num", 8, "--box-size", 20, "--double", "--lpt", 1)
         _, flat = self.made(*options)
         _, open_one = self.made(*options, "--omega-l", 0)
-        global OMEGA_L
-        before = growth(1 / 50)
-        OMEGA_L = 0
-        try:
-            ratio = growth(1 / 50) / before
-        finally:
-            OMEGA_L = 0.7
+        ratio = growth(1 / 50, omega_l=0) / growth(1 / 50)
         np.testing.assert_allclose(
             displacements(open_one, 8, 20), ratio * displacements(flat, 8, 20), rtol=1e-6, atol=1e-9
         )

@@ -6,8 +6,8 @@ import glob
 import h5py
 import numpy as np
 from command_case import GADGET, CommandCase, main
-from snapshot_styles import Source
 from scipy.spatial import cKDTree
+from snapshot_styles import Source
 
 __all__ = ["BOX", "GADGET", "KnnCase", "Snapshot", "Truth", "main"]
 

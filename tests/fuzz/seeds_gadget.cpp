@@ -1,5 +1,5 @@
 // Snapshots in the styles of GADGET-2 and 4, AREPO, EAGLE and GIZMO (as
-// tests/apps/make_snapshots.py has them).
+// tests/apps/snapshot_styles.py has them).
 #include "tests/fuzz/hdf5_pieces.hpp"
 #include "tests/fuzz/points.hpp"
 #include "tests/fuzz/seeds.hpp"

@@ -81,6 +81,7 @@ FAULTS = {
     ),
     "long line in C": ("apps/e.c", "// " + "x" * 100 + "\n", "103 characters"),
     "long line in Python": ("tests/t.py", "# " + "x" * 100 + "\n", "102 characters"),
+    "long line of a script": ("scripts/s", "#!python3\n# " + "x" * 100 + "\n", "102 characters"),
     "long file in Python": ("tests/t.py", "a = 1\n" * 401, "401 lines"),
     "unknown layer": ("src/misc/m.cpp", '#include "zhalo/core/config.hpp"\n', "unknown layer"),
     "kernels in include": (

@@ -14,15 +14,15 @@ namespace {
 using namespace zhalo;
 using namespace zhalo::testing;
 
-/// What FFTW's planner has learnt: a list of lists, which come in any order.
+/// What FFTW's planner has learnt, in lines that come in any order.
 std::multiset<std::string> wisdom() {
   const std::unique_ptr<char, decltype(&std::free)> text(fftw_export_wisdom_to_string(),
                                                          &std::free);
-  std::multiset<std::string> lists;
+  std::multiset<std::string> lines;
   std::istringstream all(text.get());
-  std::string list;
-  while (std::getline(all, list, ')')) lists.insert(list);
-  return lists;
+  std::string line;
+  while (std::getline(all, line)) lines.insert(line);
+  return lines;
 }
 
 /// Of FFTW's planner, as a code sets it that lets FFTW use threads.
