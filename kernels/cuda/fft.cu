@@ -318,6 +318,7 @@ void CudaPlanes<Real>::run_at_once(const PlaneJob<Real>& job, const Workspace& w
 template <class Real>
 PlanePlans<Real> plan_planes(const Cuda& exec, const std::vector<PlaneSteps>& steps) {
   PlanePlans<Real> plans;
+  plans.reserve(steps.size());
   for (const PlaneSteps& each : steps)
     plans.push_back(std::make_shared<CudaPlanes<Real>>(exec, each));
   return plans;

@@ -342,6 +342,7 @@ void HostPlanes<Real>::store_rows(const PlaneJob<Real>& job, Index plane,
 template <class Real>
 PlanePlans<Real> plan_planes(const Host& exec, const std::vector<PlaneSteps>& steps) {
   std::vector<std::shared_ptr<HostPlanes<Real>>> plans;
+  plans.reserve(steps.size());
   for (const PlaneSteps& each : steps)
     plans.push_back(std::make_shared<HostPlanes<Real>>(exec, each));
   const std::lock_guard lock(fftw_planner());
