@@ -43,7 +43,7 @@ def run_all(options):
     report = Report(options)
     with tempfile.TemporaryDirectory(prefix="compare-peers-") as name:
         folder = Path(name)
-        options.places = command_line.places(options, folder)
+        options.peer_paths = command_line.peer_paths(options, folder)
         for kind in options.work:
             if kind == "transforms":
                 run_transforms(options, folder, report)

@@ -117,7 +117,7 @@ class Gadget4(Peer):
         return self.labels()
 
     def labels(self):
-        """By the places of the groups in the snapshot that it wrote."""
+        """By where the groups lie in the snapshot that it wrote."""
         with self.h5py.File(self.folder / "fof_tab_000.hdf5") as file:
             groups = file["Group"]
             lengths = groups["GroupLen"][:] if "GroupLen" in groups else np.zeros(0, np.int64)

@@ -80,7 +80,7 @@ def add_transforms(parser):
     )
 
 
-def add_places(parser):
+def add_peer_paths(parser):
     parser.add_argument("--peers", nargs="*", help="only these [all that are found]")
     parser.add_argument("--python", default=sys.executable, help="that has the peers [this one]")
     parser.add_argument("--hfof", type=Path, metavar="DIR", help="folder of its built package")
@@ -110,13 +110,13 @@ def parse(words=None):
     add_work(parser)
     add_cases(parser)
     add_transforms(parser)
-    add_places(parser)
+    add_peer_paths(parser)
     options = parser.parse_args(words)
     options.programs = options.programs.resolve()
     return options
 
 
-def places(options, folder):
+def peer_paths(options, folder):
     """Where peers are: what a worker is told."""
 
     def absolute(path):

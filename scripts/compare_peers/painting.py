@@ -22,11 +22,11 @@ def paint(positions, cells, order):
     """By definition, in float64: cell i has its centre at (i + 1/2) / cells."""
     field = np.zeros(cells**3)
     for start in range(0, len(positions), POINTS_AT_ONCE):
-        place = positions[start : start + POINTS_AT_ONCE].astype(np.float64) * cells - 0.5
-        first = np.floor(place - order / 2).astype(np.int64) + 1
+        position = positions[start : start + POINTS_AT_ONCE].astype(np.float64) * cells - 0.5
+        first = np.floor(position - order / 2).astype(np.int64) + 1
         for offset in np.ndindex(order, order, order):
             cell = first + offset
-            weight = share(order, np.abs(place - cell)).prod(axis=1)
+            weight = share(order, np.abs(position - cell)).prod(axis=1)
             x, y, z = (cell % cells).T
             field += np.bincount((x * cells + y) * cells + z, weight, cells**3)
     return field.reshape(cells, cells, cells)

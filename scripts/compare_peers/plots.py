@@ -124,17 +124,17 @@ def draw(pyplot, panels, label, path):
     size = (3.4 * columns + 0.4, 3.0 * rows + 0.9)
     figure, axes = pyplot.subplots(rows, columns, squeeze=False, figsize=size)
     style = styles(panels)
-    for place, (title, lines) in zip(axes.flat, panels.items()):
-        draw_panel(place, title, lines, style)
-    for place in axes.flat[len(panels) :]:
-        place.set_visible(False)
-    for place in axes[:, 0]:
-        place.set_ylabel("seconds")
-    for place in axes[-1]:
-        place.set_xlabel(label)
+    for panel, (title, lines) in zip(axes.flat, panels.items()):
+        draw_panel(panel, title, lines, style)
+    for panel in axes.flat[len(panels) :]:
+        panel.set_visible(False)
+    for panel in axes[:, 0]:
+        panel.set_ylabel("seconds")
+    for panel in axes[-1]:
+        panel.set_xlabel(label)
     found = {}
-    for place in axes.flat:
-        found.update(dict(zip(*reversed(place.get_legend_handles_labels()))))
+    for panel in axes.flat:
+        found.update(dict(zip(*reversed(panel.get_legend_handles_labels()))))
     names = [name for name in style if name in found]
     figure.legend(
         [found[name] for name in names],

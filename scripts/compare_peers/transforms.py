@@ -41,7 +41,7 @@ def run_once(options, folder, ranks, threads, size):
     return json.loads(out.read_text())
 
 
-def places(options):
+def ranks_and_threads(options):
     """Numbers of ranks with one thread each, and of threads of one rank."""
     ranks = [(ranks, 1) for ranks in options.ranks]
     return ranks + [(1, threads) for threads in options.threads if (1, threads) not in ranks]
@@ -49,7 +49,7 @@ def places(options):
 
 def runs(options, folder):
     """Reports, one after the other. Each has "peer": FFTW's version, or none."""
-    for ranks, threads in places(options):
+    for ranks, threads in ranks_and_threads(options):
         for size in options.sizes:
             yield run_once(options, folder, ranks, threads, size)
 

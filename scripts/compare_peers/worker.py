@@ -94,7 +94,7 @@ class Worker:
     """That process, as the script sees it. Failure if it ends before its time."""
 
     def __init__(self, options, kind, name, problem=None):
-        words = [options.python, "-B", __file__, kind, name, json.dumps(options.places)]
+        words = [options.python, "-B", __file__, kind, name, json.dumps(options.peer_paths)]
         words += [] if problem is None else [json.dumps(problem)]
         threads = str(1 if problem is None else problem["threads"])
         limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
