@@ -1,6 +1,6 @@
 """The command ics: bad input and its messages.
 
-ics_bad_input_test.py PROGRAM
+ics_bad_input_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import json

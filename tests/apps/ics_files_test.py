@@ -1,6 +1,6 @@
 """The command ics: what it writes, for any number of ranks and files, and its reports.
 
-ics_files_test.py PROGRAM
+ics_files_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import json

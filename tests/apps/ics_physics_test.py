@@ -1,6 +1,6 @@
 """The command ics: spectrum, velocities and growth against their definitions.
 
-ics_physics_test.py PROGRAM
+ics_physics_test.py PROGRAM DATA SNAPSHOTS
 """
 
 import numpy as np
