@@ -341,6 +341,10 @@ void scatter_numbers(const E& exec, Span<const LocalIndex> at, Index first, Span
 template <class E, class T>
 void shift(const E& exec, Span<const T> from, Index by, Span<Index> to);
 
+/// to[i] += from[i].
+template <class E>
+void add_counts(const E& exec, Span<const LocalIndex> from, Span<Index> to);
+
 /// locations[i] = i on this rank.
 template <class E>
 void number_locations(const E& exec, int rank, Span<ParticleLocation> locations);

@@ -76,6 +76,7 @@ RankLayout survey_ranks(const Context& context, bool wants_device) {
       std::any_of(all.begin(), all.end(), [](const RankInfo& p) { return p.on_device; });
   ranks.on_device = devices;
   ranks.transport = devices ? comm.describe_transport(context.exec) : "host memory";
+  if (comm.rank() != 0) return ranks;
   for (const RankInfo& info : all)
     ranks.map.push_back(fmt::format("{}, {}", info.machine.data(), info.processor.data()));
   return ranks;

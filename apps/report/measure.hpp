@@ -77,7 +77,7 @@ struct RankLayout {
   std::string runs_on;     ///< each kind of processor, with the number of ranks on it
   /// Of messages: "host memory", or Communicator::describe_transport().
   std::string transport;
-  std::vector<std::string> map;  ///< of each rank: machine and processor
+  std::vector<std::string> map;  ///< of each rank: machine and processor. On rank 0 alone
 };
 
 /// Collective. `wants_device`: where there is none, the reason is told.

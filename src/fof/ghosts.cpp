@@ -283,10 +283,12 @@ CrossingEdges share_edges(const Context& context, const LinkedSets<Real>& partic
   return shared;
 }
 
-/// An eighth of the particles, but not so few that there are many rounds.
-Index batch_of(const FofOptions& options, Index num) {
+/// An eighth of the particles, but not so few that there are many rounds, and no more than there
+/// are local indices for. Each other rank may send one more than its share.
+Index batch_of(const FofOptions& options, Index num, int num_ranks) {
   constexpr Index min_batch = 1 << 16;
-  return options.ghost_batch > 0 ? options.ghost_batch : std::max(min_batch, num / 8);
+  const Index wanted = options.ghost_batch > 0 ? options.ghost_batch : std::max(min_batch, num / 8);
+  return std::max<Index>(1, std::min(wanted, max_local_particles - num - num_ranks));
 }
 
 }  // namespace
@@ -297,7 +299,7 @@ CrossingEdges link_across_ranks(const Context& context, LinkedSets<Real>& partic
   const PhaseTimer timer(context, "ghosts");
   std::vector<GhostEdge> edges;
   Index num_batches = 0;
-  GhostQueue<Real> queue(context, particles, batch_of(options, particles.num));
+  GhostQueue<Real> queue(context, particles, batch_of(options, particles.num, context.comm.size()));
   while (context.comm.max(Index{queue.is_empty() ? 0 : 1}) != 0) {
     ReceivedGhosts<Real> ghosts = exchange_ghosts(context, particles, queue.take());
     statistics.ghosts_sent += ghosts.plan.num_sent();

@@ -28,13 +28,9 @@ Buffer<Index> count_within_of(const Context& context, const KnnTargets<Real>& ta
     search.counts_only = true;
     const PhaseTimer timer(context, "results");
     NeighbourLists<Real> lists(context, targets, box, search);
-    Buffer<LocalIndex> counts(context.exec, lists.num_queries(), "counts of neighbours");
+    Buffer<Index> result(context.exec, lists.num_queries(), "counts of neighbours");
     while (lists.queue_next())
-      lists.put(lists.rows().count.data(), static_cast<Index>(sizeof(LocalIndex)), counts.data());
-    Buffer<Index> result(context.exec, counts.size(), "counts of neighbours");
-    kernels::on(context.exec, [&](const auto& e) {
-      kernels::shift(e, Span<const LocalIndex>(counts.span()), 0, result.span());
-    });
+      lists.put(lists.rows().num_within.data(), static_cast<Index>(sizeof(Index)), result.data());
     synchronise(context.exec);
     return result;
   });

@@ -258,16 +258,27 @@ std::vector<Ball<Real>> RowSearch<Real>::balls_within() const {
 template <class Real>
 void RowSearch<Real>::count_within() {
   const kernels::WithinRows<Real> rows{count_.data(), nullptr, nullptr, nullptr};
-  if (!fetcher_) return search_within(rows);
-  const AskedBalls<Real> asked = fetch_first(balls_within(), max_neighbours_listed());
+  if (num_within_.size() < chunk_.num_queries)
+    num_within_ = Buffer<Index>(context_.exec, chunk_.num_queries, "counts of neighbours");
+  const Span<Index> total = num_within_.span().subspan(0, chunk_.num_queries);
+  kernels::on(context_.exec, [&](const auto& e) { kernels::fill(e, total, Index{0}); });
+  const auto add = [&] {
+    const Span<const LocalIndex> count(count_.data(), chunk_.num_queries);
+    kernels::on(context_.exec, [&](const auto& e) { kernels::add_counts(e, count, total); });
+  };
+  AskedBalls<Real> asked;  // nothing, in one batch
+  if (fetcher_) asked = fetch_first(balls_within(), max_neighbours_listed());
   search_within(rows);
+  add();
   for (Index batch = 1; batch < asked.num_batches; ++batch) {
     {
       const PhaseTimer timer(context_, "fetch");
       fetch(asked, batch);
     }
     const PhaseTimer timer(context_, "search");
+    clear_counts();
     search_fetched(rows);
+    add();
   }
 }
 
@@ -291,6 +302,7 @@ void RowSearch<Real>::show() {
   view_.k = options_.k;
   view_.row_offset = offset_.span();
   view_.count = count_.span();
+  view_.num_within = num_within_.span();
   view_.distance2 = distance2_.data();
   view_.local_index = local_index_.data();
   for (std::size_t axis = 0; axis < 3; ++axis)

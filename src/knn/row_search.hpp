@@ -265,6 +265,7 @@ class RowSearch {
   Buffer<Real> distance2_;
   Buffer<LocalIndex> local_index_;
   Buffer<LocalIndex> count_;
+  Buffer<Index> num_within_;  ///< over all batches: no local index may hold so many
   Buffer<Index> offset_;
   Buffer<kernels::SearchWork> work_;
   NeighbourRows<Real> view_;

@@ -203,9 +203,9 @@ std::vector<double> sum_own(const Context& context, const Modes<T>& a, const Mod
   return kernels::on(exec, [&](const auto& e) { return kernels::sum_powers(e, view); });
 }
 
-/// In place, in the order of ranks.
+/// In place, in the order of ranks. Each rank holds those of all ranks, so only a few at a time.
 void sum_over_ranks(const Communicator& comm, std::vector<double>& sums) {
-  constexpr std::size_t at_a_time = 512;
+  constexpr std::size_t at_a_time = 64;
   using Record = std::array<double, at_a_time>;
   for (std::size_t first = 0; first < sums.size(); first += at_a_time) {
     const std::size_t count = std::min(at_a_time, sums.size() - first);

@@ -1,6 +1,8 @@
 // Neighbours: equal on every Exec, bit for bit, to those of one thread on the host.
 #include <cmath>
+#include <limits>
 
+#include "kernels/particles.hpp"
 #include "tests/parity/backends.hpp"
 #include "tests/support/run_knn.hpp"
 #include "zhalo/knn/reduce.hpp"
@@ -147,6 +149,18 @@ TEMPLATE_TEST_CASE("lists within a radius, in one chunk and in many", "[parity][
     CHECK(found.neighbour == whole.neighbour);
     CHECK((chunk_bytes > 20000 || found.num_chunks > 3));
   }
+}
+
+TEMPLATE_TEST_CASE("counts of batches add up to more than a local index holds", "[parity][small]",
+                   ON_EVERY_EXEC) {
+  const auto exec = TestType::exec();
+  if (!exec) return;
+  const LocalIndex largest = std::numeric_limits<LocalIndex>::max();
+  const Buffer<LocalIndex> batch = upload<LocalIndex>(*exec, {largest, 0, 1});
+  Buffer<Index> total = upload<Index>(*exec, {0, 2, 5});
+  for (int i = 0; i < 3; ++i)
+    on(*exec, [&](const auto& e) { kernels::add_counts(e, batch.span(), total.span()); });
+  CHECK(to_host(*exec, total) == std::vector<Index>{3 * Index{largest}, 2, 8});
 }
 
 TEMPLATE_TEST_CASE("nearest neighbours", "[parity][small]", ON_EVERY_EXEC) {

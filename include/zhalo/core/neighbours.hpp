@@ -109,6 +109,7 @@ struct NeighbourRows {
   Index k = 0;                      ///< elements per row; 0: rows of any length
   Span<const Index> row_offset;     ///< if k is 0: first element of each row, and the end
   Span<const LocalIndex> count;     ///< if k is not 0: neighbours found for each row
+  Span<const Index> num_within;     ///< if rows are only counted: neighbours of each
   const Real* distance2 = nullptr;  ///< squared distances, scaled
   const LocalIndex* local_index = nullptr;
 

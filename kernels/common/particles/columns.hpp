@@ -65,6 +65,18 @@ void shift(const E& exec, Span<const T> from, Index by, Span<Index> to) {
   for_each(exec, to.size(), Shift<T>{from, by, to});
 }
 
+struct AddCount {
+  Span<const LocalIndex> from;
+  Span<Index> to;
+
+  ZHALO_HD void operator()(Index i) const { to[i] += Index{from[i]}; }
+};
+
+template <class E>
+void add_counts(const E& exec, Span<const LocalIndex> from, Span<Index> to) {
+  for_each(exec, to.size(), AddCount{from, to});
+}
+
 struct NumberLocation {
   std::int32_t rank;
   Span<ParticleLocation> locations;
@@ -167,6 +179,7 @@ ZHALO_INSTANTIATE(number, Index);
 ZHALO_INSTANTIATE(scatter_numbers);
 ZHALO_INSTANTIATE(shift, Index);
 ZHALO_INSTANTIATE(shift, LocalIndex);
+ZHALO_INSTANTIATE(add_counts);
 ZHALO_INSTANTIATE(number_locations);
 ZHALO_INSTANTIATE(gather);
 ZHALO_INSTANTIATE(scatter);
