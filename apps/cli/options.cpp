@@ -174,7 +174,7 @@ std::vector<int> types_with_particles(const io::SnapshotInfo& info, const char* 
                                       const std::vector<int>& types,
                                       std::vector<std::string>& warnings) {
   // Codes have these types, also where the file has no entry for some of them. Others are mistakes.
-  constexpr std::size_t num_usual = 6;
+  constexpr std::size_t num_usual = 7;
   std::vector<int> present;
   std::vector<int> absent;
   for (const int type : types) {

@@ -75,13 +75,19 @@ double depth_of(const Options& options, const Grid& grid, const std::string& uni
   return depth;
 }
 
+/// The Nyquist frequency along the longest side.
+double min_nyquist(const Plan& plan) {
+  const Vec3d& length = plan.grid.box.length;
+  return std::numbers::pi * static_cast<double>(plan.options.grid) /
+         std::max({length[0], length[1], length[2]});
+}
+
 /// In time: the library would find it after the particles are read and painted.
 void check_bins(const Plan& plan) {
   const BinOptions& bins = plan.options.bins;
   if (plan.options.power.empty()) return;
-  const Vec3d& length = plan.grid.box.length;
-  const double fundamental = 2 * std::numbers::pi / std::max({length[0], length[1], length[2]});
-  const double nyquist = fundamental * static_cast<double>(plan.options.grid) / 2;
+  const double nyquist = min_nyquist(plan);
+  const double fundamental = 2 * nyquist / static_cast<double>(plan.options.grid);
   const double begin = bins.k_min.value_or(fundamental), end = bins.k_max.value_or(nyquist);
   if ((bins.k_min || bins.k_max) && !(begin < end))
     throw InputError(fmt::format(
@@ -100,7 +106,20 @@ void check_bins(const Plan& plan) {
 /// Modes below the Nyquist frequency but the mean.
 void warn_of_bins(Plan& plan) {
   const BinOptions& bins = plan.options.bins;
-  if (plan.options.power.empty() || plan.options.grid > 2 || bins.k_min || bins.k_max) return;
+  if (plan.options.power.empty()) return;
+  const double nyquist = min_nyquist(plan);
+  if (bins.k_max && *bins.k_max > nyquist * (1 + 1e-9))
+    plan.warnings.push_back(fmt::format(
+        "--k-max {:.6g} is beyond the Nyquist frequency, {:.6g}: bins there lack modes, and what "
+        "they have is aliased (use more cells)",
+        *bins.k_max, nyquist));
+  const auto redshift_axis = plan.options.redshift_axis;
+  if (redshift_axis && plan.options.multipole_axis >= 0 &&
+      *redshift_axis != plan.options.multipole_axis)
+    plan.warnings.emplace_back(
+        "--multipoles are about another axis than that of --redshift-space: they are not those of "
+        "redshift space");
+  if (plan.options.grid > 2 || bins.k_min || bins.k_max) return;
   plan.warnings.push_back(
       fmt::format("--grid {}: the grid has no wave below its Nyquist frequency, so the spectrum is "
                   "empty (use more cells)",

@@ -151,6 +151,28 @@ double demanded(const std::optional<double>& value, const char* rule, const std:
                   rule, reason));
 }
 
+/// What the two measures say of each other, and the masses of the particles; empty if nothing.
+std::string doubts_about(const MeanSeparation& result, const MatterContent& matter,
+                         const MassSummary& masses) {
+  std::string doubts;
+  if (result.from_volume && result.from_density) {
+    const double ratio = *result.from_volume / *result.from_density;
+    if (std::abs(ratio - 1) > 0.01)
+      doubts = fmt::format(
+          "The mean separations from the volume ({:.6g}) and from the density ({:.6g}) differ by "
+          "{:.1f}%{}.",
+          *result.from_volume, *result.from_density, 100 * std::abs(ratio - 1),
+          ratio > 1.1 ? ", as they do if one resolution of a zoom is linked" : "");
+  }
+  constexpr double max_ratio = 1.5;  // of one resolution
+  if (matter.links_baryons || !(masses.min > 0) || !(masses.max > max_ratio * masses.min))
+    return doubts;
+  return fmt::format(
+      "{}{}The masses of the linked particles are from {:.6g} to {:.6g}: one mean separation is "
+      "right for none of several resolutions (link one of them).",
+      doubts, doubts.empty() ? "" : " ", masses.min, masses.max);
+}
+
 }  // namespace
 
 MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& masses,
@@ -159,14 +181,7 @@ MeanSeparation mean_separation(const MatterContent& matter, const MassSummary& m
   MeanSeparation result;
   from_volume(matter, masses, result);
   from_density(matter, masses, result);
-  if (result.from_volume && result.from_density &&
-      std::abs(*result.from_volume / *result.from_density - 1) > 0.01) {
-    result.warning = fmt::format(
-        "The mean separations from the volume ({:.6g}) and from the density ({:.6g}) differ by "
-        "{:.1f}%.",
-        *result.from_volume, *result.from_density,
-        100 * std::abs(*result.from_volume / *result.from_density - 1));
-  }
+  result.warning = doubts_about(result, matter, masses);
   switch (request.rule) {
     case MeanSeparationRule::automatic: choose_automatically(matter, masses, result); break;
     case MeanSeparationRule::density:

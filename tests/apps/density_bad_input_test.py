@@ -270,6 +270,23 @@ class BadInput(DensityCase):
             self.assertIn(f"density: warning: --grid {cells}", errors)
             self.assertIn("spectrum is empty", errors)
 
+    def test_what_spectra_do_not_have(self):
+        """Bins beyond the Nyquist frequency, and multipoles about another axis than the redshift's:
+        a warning, and the spectrum all the same."""
+        snapshot, nyquist = GADGET / "snapshot_001.hdf5", 4 * np.pi / 50
+        for options, words in (
+            (["--k-max", 1.1 * nyquist], "is beyond the Nyquist frequency"),
+            (["--k-max", nyquist], ""),
+            (["--multipoles", "z", "--redshift-space", "y"], "--multipoles are about another axis"),
+            (["--multipoles", "z", "--redshift-space", "z"], ""),
+        ):
+            with self.subTest(options):
+                status, _, errors = self.run_command(
+                    snapshot, "--grid", 4, "--power", "p.txt", "-q", *options
+                )
+                self.assertEqual((status, errors.count("\n")), (0, 1 if words else 0), errors)
+                self.assertIn(words, errors)
+
     def test_box_that_is_wrong(self):
         self.assert_refused(["snapshot_007", "--grid", 4, "--box-size", 4], "outside", "--wrap")
         self.succeed("snapshot_007", "--grid", 4, "--box-size", 4, "--wrap", "-q")

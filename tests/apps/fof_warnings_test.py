@@ -10,7 +10,7 @@ import shutil
 import h5py
 import numpy as np
 from catalogue_files import VELOCITIES
-from command_case import MPIEXEC
+from command_case import MPIEXEC, SWIFT
 from fof_case import GADGET, GAS, SNAPSHOT, SNAPSHOTS, FofCase, main
 
 
@@ -207,6 +207,17 @@ class Warnings(FofCase):
             [snapshot, "--dry-run", "--link-types", "1,4"],
             "has no particles of type 4 (--link-types): it is left out",
         )
+        self.assert_one_warning(  # neutrinos, which only some codes have
+            [snapshot, "--dry-run", "--link-types", "1,6"],
+            "has no particles of type 6 (--link-types): it is left out",
+        )
+
+    def test_runs_in_two_dimensions(self):
+        shutil.copy(SWIFT / "snap_0000.hdf5", self.folder)
+        with h5py.File(self.folder / "snap_0000.hdf5", "r+") as file:
+            file["Header"].attrs["Dimension"] = np.array([2], np.int32)
+        words = "is of a run in 2 dimensions, but is taken for one in 3"
+        self.assert_one_warning(["snap_0000.hdf5", "--dry-run"], words)
 
 
 class WrongBox(FofCase):

@@ -9,6 +9,8 @@
 using namespace zhalo;
 using namespace zhalo::io;
 using Catch::Contains;
+using Catch::EndsWith;
+using Catch::StartsWith;
 
 namespace {
 
@@ -165,6 +167,19 @@ TEST_CASE("a zoom: the density, and a word about the difference") {
   };
   for (const double length : {0.985, 1.015}) CHECK_THAT(warning_of(length), Contains("1.5%"));
   for (const double length : {0.995, 1.005}) CHECK(warning_of(length).empty());
+}
+
+TEST_CASE("several resolutions together: a word about that, whatever the two rules say") {
+  const auto warning_of = [](const std::vector<int>& types, const MassSummary& of) {
+    return mean_separation(matter_of(small_box(), types), of).warning;
+  };
+  const MassSummary mixed{1000, 0.3, 0.1, 0.8};  // that fill the box
+  CHECK_THAT(warning_of({1, 2}, mixed), StartsWith("The masses") && Contains("from 0.1 to 0.8"));
+  CHECK_THAT(warning_of({1}, mixed), StartsWith("The masses") && EndsWith("a zoom)."));
+  CHECK(warning_of({1, 2}, {1000, 0.3, 0.25, 0.35}).empty());
+  CHECK(warning_of({0, 1}, mixed).empty());  // gas and dark matter
+  const auto both = warning_of({1, 2}, {10, 0.3, 0.1, 0.8});
+  CHECK_THAT(both, Contains("differ") && Contains("from 0.1 to 0.8"));
 }
 
 TEST_CASE("what cannot be had is explained") {
