@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -116,6 +117,10 @@ std::optional<std::string> read_options(CommandLine& command, const RawRunOption
   if (auto help = command.parse(argc, argv)) return help;
   if (raw.version) return version_text();
   return std::nullopt;
+}
+
+std::string folder_of(const std::string& path) {
+  return std::filesystem::path(path).parent_path().string();
 }
 
 void resolve_run(const RawRunOptions& raw, RunOptions& options) {

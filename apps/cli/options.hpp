@@ -40,6 +40,7 @@ struct RunOptions {
   Transport transport = Transport::automatic;
   bool dry_run = false;
   std::string json;              ///< empty: none; "-": standard output
+  std::string output_folder{};   ///< of -o, made if it is missing; empty: the current one
   bool output_is_taken = false;  ///< a result goes to standard output: what else there is to say
                                  ///< goes to standard error
   Verbosity verbosity = Verbosity::normal;
@@ -82,6 +83,8 @@ std::optional<std::string> read_options(CommandLine& command, const RawRunOption
 
 /// Turns what was given into options and checks all of these. Throws InputError.
 void resolve_run(const RawRunOptions& raw, RunOptions& options);
+/// The folder of a file; empty if it is the current one.
+std::string folder_of(const std::string& path);
 /// `name`: the command's.
 void resolve_common(const RawCommonOptions& raw, const std::string& name, CommonOptions& options);
 

@@ -231,6 +231,7 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
   demand(writes_field(options) || !says_how,
          "--files or --master is given, but no field is written (name it with -o)");
   resolve_common(raw, "density", options);
+  options.output_folder = app::folder_of(options.output);
   take_field(raw, options);
   take_power(raw, options);
   take_picture(raw, options);

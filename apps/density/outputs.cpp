@@ -16,13 +16,15 @@
 namespace zhalo::density_app {
 
 Outputs::Outputs(const Communicator& comm, const Plan& plan)
-    : power(comm, "--power", plan.options.power), image(comm, "--image", plan.options.image) {
+    : power(comm, "--power", plan.options.power, plan.options.output_folder),
+      image(comm, "--image", plan.options.image, plan.options.output_folder) {
   if (writes_field(plan.options)) field.emplace(comm, plan.output.directory);
 }
 
 void check_outputs(const Communicator& comm, const Plan& plan) {
-  const app::TextFile power(comm, "--power", plan.options.power);
-  const app::TextFile image(comm, "--image", plan.options.image);
+  const std::string& folder = plan.options.output_folder;
+  const app::TextFile power(comm, "--power", plan.options.power, folder);
+  const app::TextFile image(comm, "--image", plan.options.image, folder);
   if (writes_field(plan.options)) app::check_directory(comm, plan.output.directory);
 }
 

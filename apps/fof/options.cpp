@@ -142,6 +142,7 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
   add_run_options(command, options, raw);
   if (auto text = app::read_options(command, raw, argc, argv)) return *text;
   resolve_common(raw, "fof", options);
+  options.output_folder = options.output;
   take(raw, options);
   check(options);
   return options;

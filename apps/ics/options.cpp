@@ -132,6 +132,7 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
                        "Show particles, memory and output size; make nothing");
   if (auto text = app::read_options(command, raw, argc, argv)) return *text;
   resolve_run(raw, options);
+  options.output_folder = app::folder_of(options.output);
   take_particles(raw, options);
   take_cosmology(raw, options);
   return options;

@@ -134,6 +134,7 @@ std::variant<Options, std::string> parse_options(int argc, const char* const* ar
                        "Show snapshot, memory and output size; search nothing");
   if (auto text = app::read_options(command, raw, argc, argv)) return *text;
   resolve_common(raw, "knn", options);
+  options.output_folder = app::folder_of(options.output);
   take(raw, options);
   return options;
 }

@@ -124,7 +124,9 @@ struct RequestedRun {
   /// Makes sure that the report for machines can be written. Collective; FileError. The objects
   /// must outlive it.
   RequestedRun(const Communicator& comm, const RunOptions& requested, Progress& shown)
-      : options(requested), progress(shown), json(comm, "--json", requested.json) {}
+      : options(requested),
+        progress(shown),
+        json(comm, "--json", requested.json, requested.output_folder) {}
 
   bool is_verbose() const { return options.verbosity == Verbosity::verbose; }
 };

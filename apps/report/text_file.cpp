@@ -80,7 +80,11 @@ TextFile::Target TextFile::target_of(const std::string& path) {
 
 namespace {
 
-/// A folder is not made for a file: its name may be a slip.
+bool are_same(const fs::path& a, const fs::path& b) {
+  return (a / "").lexically_normal() == (b / "").lexically_normal();
+}
+
+/// A folder is not made for a file alone: its name may be a slip.
 void check_folder(const std::string& option, const std::string& path, const std::string& folder) {
   std::error_code error;
   const fs::file_status status = fs::status(folder.empty() ? "." : folder, error);
@@ -96,7 +100,8 @@ void check_folder(const std::string& option, const std::string& path, const std:
 
 }  // namespace
 
-TextFile::TextFile(const Communicator& comm, const std::string& option, const std::string& path)
+TextFile::TextFile(const Communicator& comm, const std::string& option, const std::string& path,
+                   const std::string& output_folder)
     : comm_(&comm), option_(option), path_(path) {
   comm.together([&] {
     // Other machines may see other files at the same path: rank 0 decides.
@@ -106,7 +111,8 @@ TextFile::TextFile(const Communicator& comm, const std::string& option, const st
       throw FileError(fmt::format("{} '{}' is a folder: name a file", option, path));
     if (target_ != Target::staged_file) return;
     const std::string folder = fs::path(path).parent_path().string();
-    if (comm.rank() == 0) check_folder(option, path, folder);
+    const bool is_made = !output_folder.empty() && are_same(folder, output_folder);
+    if (comm.rank() == 0 && !is_made) check_folder(option, path, folder);
     files_.emplace(comm, folder, io::StagedFiles::Writers::rank_zero);
     if (comm.rank() == 0) temporary_ = files_->stage(fs::path(path).filename().string());
   });

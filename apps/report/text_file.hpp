@@ -21,10 +21,11 @@ class Stream;
 /// reads it. Rank 0 looks at the path and writes.
 class TextFile {
  public:
-  /// Makes sure that the file can be written, in a folder that exists; an empty path is no file.
-  /// `option` with which the user named it, for messages. Collective; FileError. The communicator
-  /// must outlive it.
-  TextFile(const Communicator& comm, const std::string& option, const std::string& path);
+  /// Makes sure that the file can be written, in a folder that exists or in the one of -o, which is
+  /// made if it is missing; an empty path is no file. `option` with which the user named it, for
+  /// messages. Collective; FileError. The communicator must outlive it.
+  TextFile(const Communicator& comm, const std::string& option, const std::string& path,
+           const std::string& output_folder = "");
 
   /// Takes rank 0's text, and writes it beside its final path if it has one. Collective; FileError.
   void put(const std::string& text);

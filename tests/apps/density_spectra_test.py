@@ -99,6 +99,15 @@ class Spectra(DensityCase):
         self.assertEqual((status, bool(errors)), (0, is_warned), errors)
         self.assertIn("is beyond the Nyquist frequency" if is_warned else "", errors)
 
+    def test_table_beside_the_field(self):
+        """In a folder that is made."""
+        path, _, _ = self.real()
+        files = ["-o", "new/field.hdf5", "--power", "new/pk.txt", "--json", "new/report.json"]
+        self.succeed(path, "--grid", 4, "--dry-run", "-q", *files[:4])
+        self.assertEqual(self.files(), [])
+        self.succeed(path, "--grid", 4, "-q", *files)
+        self.assertEqual(len(self.files()), 4)
+
     def test_redshift_space(self):
         """Multipoles of the positions that numpy moves: by H of the parameters, and by SWIFT's."""
         n = 24

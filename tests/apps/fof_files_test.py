@@ -70,6 +70,22 @@ class Files(FofCase):
             [SNAPSHOT, "--json", "none/report.json"], "--json", "'none' is not there"
         )
 
+    def test_reports_beside_the_results(self):
+        """In the folder of -o, which a run makes, and which nothing is left of where it fails."""
+        self.fof(SNAPSHOT, "-o", "new/run", "--json", "./new//run/report.json", "-q")
+        report = json.loads((self.folder / "new/run/report.json").read_text())
+        self.assertEqual(report["command"], "fof")
+        self.assertTrue((self.folder / "new/run/groups_001").is_dir())
+        self.fof(SNAPSHOT, "-o", "dry", "--json", "dry/report.json", "--dry-run", "-q")
+        self.assertEqual(list((self.folder / "dry").iterdir()), [self.folder / "dry/report.json"])
+        self.assert_refused(
+            [SNAPSHOT, "-o", "other", "--json", "other/report.json", "--link-types", "5"], "type 5"
+        )
+        self.assert_refused(
+            [SNAPSHOT, "-o", "other", "--json", "other/deep/report.json"],
+            "'other/deep' is not there",
+        )
+
     def test_results_are_replaced_whole(self):
         """Also a membership that would contradict the new catalogue; other numbers stay."""
         self.fof(SNAPSHOT, "--membership")
