@@ -277,9 +277,12 @@ std::optional<std::string> lack_of_memory(const Context& context, double bytes_p
     return on_host ? static_cast<double>(bytes) : unlimited;
   };
   const double needed = on_host ? bytes_per_rank : 0;
-  const Communicator machine = comm.split_by_machine();
-  // An error of one rank must first reach those that wait for it on this machine.
-  const double on_machine = comm.max(together(machine, [&] { return machine.sum(needed); }));
+  const auto sum_of_machine = [&] {
+    const Communicator machine = comm.split_by_machine();
+    // An error of one rank must first reach those that wait for it on this machine.
+    return together(machine, [&] { return machine.sum(needed); });
+  };
+  const double on_machine = comm.max(sum_of_machine());
   const double of_machine = comm.min(if_on_host(available_machine_bytes()));
   if (on_machine > of_machine)
     return fmt::format("{} on a machine that has {} available", bytes_text(on_machine),

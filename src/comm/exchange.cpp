@@ -77,12 +77,12 @@ void exchange_sparse_counts(S& state, Span<Index> sent, Span<Index> received) {
     return Parcel{&count, sizeof count, peer, counts_tag};
   };
   std::vector<std::unique_ptr<NetworkRequest>> sends;
-  for (Index r = 0; r < sent.size(); ++r) {
-    if (sent[r] == 0) continue;
-    sends.push_back(state.call(counts_operation, [&] {
-      return network.send_synchronously(parcel(sent[r], static_cast<int>(r)));
-    }));
-  }
+  state.call(counts_operation, [&] {
+    for (Index r = 0; r < sent.size(); ++r) {
+      if (sent[r] != 0)
+        sends.push_back(network.send_synchronously(parcel(sent[r], static_cast<int>(r))));
+    }
+  });
   std::unique_ptr<NetworkRequest> barrier;
   const auto look = [&] {
     const std::optional<int> from = network.find_arrived(counts_tag);

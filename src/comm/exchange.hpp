@@ -104,6 +104,10 @@ class SharedMemory {
   /// A rank's part, or nullptr if it is on another machine.
   std::byte* part(int rank) const;
   bool reaches(int rank) const { return part(rank) != nullptr; }
+  /// MPI may still write to it: it is never freed.
+  void abandon() {
+    if (is_abandoned_) *is_abandoned_ = true;
+  }
 
  private:
   struct Part {
@@ -111,6 +115,7 @@ class SharedMemory {
     std::shared_ptr<std::byte> memory;
   };
   std::vector<Part> parts_;
+  std::shared_ptr<bool> is_abandoned_;  ///< which the parts look at when they are freed
   std::string why_not_;
 };
 

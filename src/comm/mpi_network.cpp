@@ -137,7 +137,8 @@ class MpiNetwork final : public Network {
   using Kind = MpiRequest::Kind;
 
   explicit MpiNetwork(MPI_Comm parent) {
-    check_mpi(MPI_Comm_dup(parent, &comm_), "MPI_Comm_dup");
+    // Without the caller's hints: it may have promised what does not hold here.
+    check_mpi(MPI_Comm_dup_with_info(parent, MPI_INFO_NULL, &comm_), "MPI_Comm_dup_with_info");
     check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     RankLayout layout;
     check_mpi(MPI_Comm_rank(comm_, &layout.rank), "MPI_Comm_rank");

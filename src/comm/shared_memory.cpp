@@ -73,10 +73,13 @@ class File {
     for (std::size_t first = 0; first < bytes; first += piece)
       reserve(first, std::min(piece, bytes - first));
   }
-  std::shared_ptr<std::byte> map(std::size_t bytes) const {
+  std::shared_ptr<std::byte> map(std::size_t bytes,
+                                 const std::shared_ptr<const bool>& is_abandoned) const {
     void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
     if (memory == MAP_FAILED) fail("mmap", errno);
-    return {static_cast<std::byte*>(memory), [bytes](std::byte* mapped) { munmap(mapped, bytes); }};
+    return {static_cast<std::byte*>(memory), [bytes, is_abandoned](std::byte* mapped) {
+              if (!*is_abandoned) munmap(mapped, bytes);
+            }};
   }
 
  private:
@@ -128,10 +131,11 @@ SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
   Attempt attempt;
   std::unique_ptr<NamedFile> file;
   attempt.try_to([&] {
+    is_abandoned_ = std::make_shared<bool>(false);
     mine.text = new_name();
     file = std::make_unique<NamedFile>(mine.text.data());
     (*file)->reserve(mapped_bytes(bytes));
-    parts.push_back({comm.rank(), (*file)->map(mapped_bytes(bytes))});
+    parts.push_back({comm.rank(), (*file)->map(mapped_bytes(bytes), is_abandoned_)});
   });
   const std::vector<Name> names = together(machine, [&] { return machine.all_gather(mine); });
   // A part that could not be made is missing for its own rank as well: the others may find a torso,
@@ -139,7 +143,9 @@ SharedMemory::SharedMemory(const Communicator& comm, Index bytes) {
   attempt.try_to([&] {
     for (const Name& name : names) {
       if (name.rank != comm.rank())
-        parts.push_back({name.rank, File(name.text.data(), O_RDWR).map(mapped_bytes(name.bytes))});
+        parts.push_back(
+            {name.rank,
+             File(name.text.data(), O_RDWR).map(mapped_bytes(name.bytes), is_abandoned_)});
     }
   });
   const bool is_made = attempt.error.empty();

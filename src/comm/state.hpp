@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -147,6 +148,9 @@ struct Communicator::State {
       return work();
     } catch (const CommunicationError& error) {
       fail(operation, error);
+    } catch (const std::bad_alloc& error) {
+      give_up(error.what());
+      throw;
     }
   }
   [[noreturn]] void fail(const char* operation, const CommunicationError& error);

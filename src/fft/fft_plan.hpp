@@ -193,6 +193,10 @@ class FftPlan {
   std::string describe() const;
 
   bool is_shared() const { return shared_[0].is_there(); }
+  /// After a wait that was given up: MPI may still receive into the buffers.
+  void abandon_shared() {
+    for (SharedMemory& memory : shared_) memory.abandon();
+  }
   /// The receive buffer of an exchange in a rank's shared memory.
   std::byte* shared_buffer(std::size_t exchange, int rank) const {
     return shared_[exchange % 2].part(rank);

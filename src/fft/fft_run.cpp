@@ -304,7 +304,12 @@ void FftRun<T>::run_to_exchange(const Stage& stage) {
       plan_.report().bytes_sent += peer.sent_per_plane * exchange.num_planes * element;
   }
   if (plan_.has_messages()) {
-    run_with_messages(stage);
+    try {
+      run_with_messages(stage);
+    } catch (...) {
+      if (plan_.context().comm.is_broken()) plan_.abandon_shared();
+      throw;
+    }
   } else {
     Part part = part_of(stage, 0);
     run_part(stage, part);

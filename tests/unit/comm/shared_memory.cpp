@@ -1,6 +1,7 @@
 /// Memory that ranks share, in a process that gets signals, or has limits.
 #include "src/comm/exchange.hpp"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <catch2/catch.hpp>
@@ -71,4 +72,24 @@ TEST_CASE("shared memory: beyond the limit of files there is none, and the proce
   CHECK_FALSE(memory.is_there());
   CHECK_THAT(memory.why_not(), Catch::Contains("1048576") && Catch::Contains("ulimit -f"));
   CHECK(SharedMemory(Communicator{}, Index{1} << 20).is_there());
+}
+
+TEST_CASE("shared memory: what MPI may still write to stays, all else is freed") {
+  constexpr Index bytes = 4096;
+  const auto is_mapped = [](void* part) {
+    unsigned char page = 0;
+    return mincore(part, bytes, &page) == 0;
+  };
+  for (const bool is_abandoned : {false, true}) {
+    INFO(is_abandoned);
+    std::byte* part = nullptr;
+    {
+      SharedMemory memory(Communicator{}, bytes);
+      REQUIRE(memory.is_there());
+      part = memory.part(0);
+      if (is_abandoned) memory.abandon();
+    }
+    CHECK(is_mapped(part) == is_abandoned);
+    if (is_abandoned) munmap(part, bytes);
+  }
 }

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "src/comm/state.hpp"
@@ -28,7 +29,7 @@ class AtOnce final : public NetworkRequest {
 };
 
 /// The first of two ranks. The other one says the same, whatever is asked.
-class SlowNetwork final : public Network {
+class SlowNetwork : public Network {
  public:
   SlowNetwork() { set_layout({.rank = 0, .size = 2, .node_rank = 0, .node_size = 2}); }
   using Request = std::unique_ptr<NetworkRequest>;
@@ -55,6 +56,16 @@ class SlowNetwork final : public Network {
   void give_up(const std::string&) noexcept override {}
 };
 
+/// Where a request cannot be made: the other rank is in the operation by then.
+class NetworkWithoutMemory final : public SlowNetwork {
+ public:
+  Request reduce(Span<Index>, RankReduction reduction) override {
+    if (reduction == RankReduction::sum) throw std::bad_alloc();
+    return std::make_unique<AtOnce>();
+  }
+  Request barrier() override { throw std::bad_alloc(); }
+};
+
 }  // namespace
 
 TEST_CASE("a wait may last longer than the limit as long as messages come through") {
@@ -68,4 +79,15 @@ TEST_CASE("a wait may last longer than the limit as long as messages come throug
   std::vector<Index> received(num);
   CHECK_NOTHROW(comm.exchange(host_exec(1), plan, Span<const Index>(sent), Span<Index>(received)));
   CHECK_FALSE(comm.is_broken());
+}
+
+TEST_CASE("without memory for a request the ranks agree on nothing more") {
+  const auto check = [](const auto& operation) {
+    const Communicator comm = make_communicator(std::make_unique<NetworkWithoutMemory>(), {});
+    CHECK_THROWS_AS(operation(comm), std::bad_alloc);
+    CHECK(comm.is_broken());
+    CHECK_THROWS_AS(comm.max(Index{1}), CommunicationError);
+  };
+  check([](const Communicator& comm) { comm.barrier(); });
+  check([](const Communicator& comm) { comm.sum(Index{1}); });
 }

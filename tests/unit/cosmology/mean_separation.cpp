@@ -9,7 +9,6 @@
 using namespace zhalo;
 using namespace zhalo::io;
 using Catch::Contains;
-using Catch::EndsWith;
 using Catch::StartsWith;
 
 namespace {
@@ -175,7 +174,7 @@ TEST_CASE("several resolutions together: a word about that, whatever the two rul
   };
   const MassSummary mixed{1000, 0.3, 0.1, 0.8};  // that fill the box
   CHECK_THAT(warning_of({1, 2}, mixed), StartsWith("The masses") && Contains("from 0.1 to 0.8"));
-  CHECK_THAT(warning_of({1}, mixed), StartsWith("The masses") && EndsWith("a zoom)."));
+  CHECK_THAT(warning_of({1}, mixed), StartsWith("The masses") && Contains("is taken (automatic"));
   CHECK(warning_of({1, 2}, {1000, 0.3, 0.25, 0.35}).empty());
   CHECK(warning_of({0, 1}, mixed).empty());  // gas and dark matter
   const auto both = warning_of({1, 2}, {10, 0.3, 0.1, 0.8});
