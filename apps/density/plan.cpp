@@ -103,8 +103,8 @@ void check_bins(const Plan& plan) {
       width, begin, end, (end - begin) / width, max_bins, 1.01 * (end - begin) / max_bins));
 }
 
-/// Modes below the Nyquist frequency but the mean.
-void warn_of_bins(Plan& plan) {
+/// What the spectrum does not have.
+void warn_of_spectrum(Plan& plan) {
   const BinOptions& bins = plan.options.bins;
   if (plan.options.power.empty()) return;
   const double nyquist = min_nyquist(plan);
@@ -309,7 +309,7 @@ Plan plan_run(const Context& context, const Sources& sources, const Options& opt
   plan.num_files = options.files.num_files_on(plan.ranks.num_ranks);
   check_names(context.comm, files_of(plan), plan.warnings);
   check_bins(plan);
-  warn_of_bins(plan);
+  warn_of_spectrum(plan);
   plan.estimate = estimate_needs(plan);
   const double not_here = context.comm.rank() == 0 ? 0 : bytes_of_picture(plan);
   app::check_memory(context,

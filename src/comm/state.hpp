@@ -148,8 +148,8 @@ struct Communicator::State {
       return work();
     } catch (const CommunicationError& error) {
       fail(operation, error);
-    } catch (const std::bad_alloc& error) {
-      give_up(error.what());
+    } catch (const std::bad_alloc&) {
+      give_up("another rank ran out of memory");
       throw;
     }
   }

@@ -162,14 +162,16 @@ std::string doubts_about(const MeanSeparation& result, const MatterContent& matt
           "The mean separations from the volume ({:.6g}) and from the density ({:.6g}) differ by "
           "{:.1f}%{}.",
           *result.from_volume, *result.from_density, 100 * std::abs(ratio - 1),
-          ratio > 1.1 ? ", as they do if one resolution of a zoom is linked" : "");
+          ratio > 1.1 && matter.links_dark_matter
+              ? ", as in a zoom of which one resolution is linked, or in a sample"
+              : "");
   }
   constexpr double max_ratio = 1.5;  // of one resolution
   if (matter.links_baryons || !(masses.min > 0) || !(masses.max > max_ratio * masses.min))
     return doubts;
   return fmt::format(
-      "{}{}The masses of the linked particles are from {:.6g} to {:.6g}: one mean separation is "
-      "right for none of several resolutions (link one of them).",
+      "{}{}The masses of the linked particles are from {:.6g} to {:.6g}: if these are several "
+      "resolutions, one mean separation is right for none of them (link one).",
       doubts, doubts.empty() ? "" : " ", masses.min, masses.max);
 }
 

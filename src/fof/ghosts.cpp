@@ -288,7 +288,7 @@ CrossingEdges share_edges(const Context& context, const LinkedSets<Real>& partic
 Index batch_of(const FofOptions& options, Index num, int num_ranks) {
   constexpr Index min_batch = 1 << 16;
   const Index wanted = options.ghost_batch > 0 ? options.ghost_batch : std::max(min_batch, num / 8);
-  return std::max<Index>(1, std::min(wanted, max_local_particles - num - num_ranks));
+  return std::min(wanted, std::max(min_batch, max_local_particles - num - num_ranks));
 }
 
 }  // namespace

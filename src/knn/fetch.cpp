@@ -174,10 +174,11 @@ Buffer<LocalIndex> Fetcher<Real>::select(const AskedBalls<Real>& asked, std::siz
 template <class Real>
 AskedBalls<Real> Fetcher<Real>::ask(const std::vector<Ball<Real>>& balls, Index max_at_once) const {
   const Communicator& comm = context_.comm;
-  // With a batch, the rank holds no more than there are local indices for.
-  const Index room = max_local_particles - particles_.num() - comm.size();
-  const Index max_num =
-      std::clamp<Index>(std::max(max_at_once, particles_.num()), 1, std::max<Index>(1, room));
+  // With a batch, the rank holds no more than there are local indices for. Smaller batches than
+  // this would be too many.
+  constexpr Index min_room = 1 << 16;
+  const Index room = std::max(min_room, max_local_particles - particles_.num() - comm.size());
+  const Index max_num = std::min(std::max({max_at_once, particles_.num(), Index{1}}), room);
   AskedBalls<Real> asked;
   asked.balls = exchanged(comm, requests_of(balls));
   std::vector<Index> counts;

@@ -7,6 +7,7 @@
 
 #include "kernels/knn.hpp"
 #include "kernels/on.hpp"
+#include "kernels/particles.hpp"
 #include "src/core/validate.hpp"
 
 namespace zhalo {
@@ -302,7 +303,7 @@ void RowSearch<Real>::show() {
   view_.k = options_.k;
   view_.row_offset = offset_.span();
   view_.count = count_.span();
-  view_.num_within = num_within_.span();
+  view_.num_within = num_within_.span().subspan(0, options_.counts_only ? chunk_.num_queries : 0);
   view_.distance2 = distance2_.data();
   view_.local_index = local_index_.data();
   for (std::size_t axis = 0; axis < 3; ++axis)

@@ -143,8 +143,8 @@ struct MeanSeparation {
   std::optional<double> from_density;
   std::string volume_note;   ///< the numbers used, or why there is none
   std::string density_note;  ///< the numbers used, or why there is none
-  /// For the user if volume and density differ by more than 1%, or if masses of dark matter differ
-  /// by more than a factor of 1.5; else empty.
+  /// For the user if volume and density differ by more than 1%, or if dark matter alone is linked,
+  /// whose masses differ by more than a factor of 1.5; else empty.
   std::string warning;
 };
 

@@ -29,7 +29,7 @@ struct NeighbourSearch {
   int leaf_size = 32;
   Index chunk_bytes = 0;
   std::vector<ColumnView> columns{};  ///< of the particles
-  bool counts_only = false;           ///< with k == 0: only counts, no lists
+  bool counts_only = false;           ///< with k == 0: only NeighbourRows::num_within, no lists
 
   NeighbourSearch() = default;
   NeighbourSearch(const KnnOptions& options, std::vector<ColumnView> carried)

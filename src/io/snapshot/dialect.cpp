@@ -22,8 +22,8 @@ void check_is_snapshot(const InputFile& file) {
     if (!file.has(group)) continue;
     throw InputError(
         fmt::format("'{}' is a group catalogue (it has /{}), not a snapshot: give the snapshot it "
-                    "was made from (as query points of knn, a file with its positions as "
-                    "/Coordinates)",
+                    "was made from (for knn --query: copy its GroupPos to /Coordinates of another "
+                    "file)",
                     file.path(), group));
   }
   if (output == "FOF" || output == "LineOfSight") {

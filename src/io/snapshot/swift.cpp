@@ -70,10 +70,10 @@ void read_swift(const InputFile& file, const SnapshotOverrides& overrides, Snaps
   if (cosmological) read_swift_density(file, info.units, info.cosmology);
   const double dimensions = first_number(file, {{"Header", "Dimension"}}).value_or(3);
   if (dimensions != 3)
-    info.warnings.push_back(
-        fmt::format("'{0}' is of a run in {1:g} dimensions, but is taken for one in 3: densities, "
-                    "mean separations and spectra are not what they are in {1:g}",
-                    info.path, dimensions));
+    info.warnings.push_back(fmt::format(
+        "'{}' is of a run in {:g} dimensions, but is taken for one in 3: densities, mean "
+        "separations and spectra are wrong for it",
+        info.path, dimensions));
   if (file.text("Header", "OutputType") == "SubSampled") {
     info.notes.emplace_back(
         "The file holds a sample of the particles only: a mean separation from the density is not "

@@ -138,6 +138,8 @@ TEST_CASE("with gas the density is that of what is linked") {
   CHECK(chosen({0, 1}, {2000, 0.15, 0.05, 0.25}) == Approx(std::cbrt(0.5)).epsilon(tight));
   info.types[4].count = 10;
   CHECK(chosen({0, 4}, masses(0.05)) == Approx(1).epsilon(tight));
+  CHECK_THAT(mean_separation(matter_of(info, {4}), masses(0.05, 10)).warning,
+             Contains("differ") && !Contains("one resolution"));
   info.types[5].count = 1;  // a black hole
   CHECK(chosen({0, 4, 5}, masses(0.05)) == Approx(1).epsilon(tight));
   info.cosmology.omega_baryon.reset();
@@ -160,7 +162,7 @@ TEST_CASE("a zoom: the density, and a word about the difference") {
   const auto separation = mean_separation(matter_of(small_box(), {1}), masses(0.3, 10));
   CHECK(separation.chosen == Approx(1).epsilon(tight));
   CHECK(separation.from_volume.value() == Approx(std::cbrt(100.0)).epsilon(tight));
-  CHECK_THAT(separation.warning, Contains("differ"));
+  CHECK_THAT(separation.warning, Contains("differ") && Contains("one resolution"));
   const auto warning_of = [](double length) {  // from the density; that from the volume is 1
     return mean_separation(matter_of(small_box(), {1}), masses(0.3 * std::pow(length, 3))).warning;
   };
