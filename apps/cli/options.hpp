@@ -83,10 +83,11 @@ std::optional<std::string> read_options(CommandLine& command, const RawRunOption
 
 /// Turns what was given into options and checks all of these. Throws InputError.
 void resolve_run(const RawRunOptions& raw, RunOptions& options);
-/// The folder of a file; empty if it is the current one.
-std::string folder_of(const std::string& path);
 /// `name`: the command's.
 void resolve_common(const RawCommonOptions& raw, const std::string& name, CommonOptions& options);
+
+/// The folder of a file; empty if it is the current one.
+std::string folder_of(const std::string& path);
 
 /// Throws InputError with the message unless `good`.
 void demand(bool good, const std::string& message);
