@@ -27,6 +27,14 @@ def change_mass(file, mass):
     file["Header"].attrs["MassTable"] = np.array([0, mass, 0, 0, 0, 0], np.float64)
 
 
+def mix_resolutions(file):
+    mass = file["Header"].attrs["MassTable"][1]
+    change_mass(file, 0)
+    masses = np.full(len(file["PartType1/Coordinates"]), mass, np.float32)
+    masses[::2] *= 2
+    file["PartType1/Masses"] = masses
+
+
 def spoil_position(file):
     pos = file["PartType1/Coordinates"]
     pos[17] = np.nan
@@ -51,6 +59,7 @@ EDITED = {
     ),
     "has no masses of particle type": (lambda file: change_mass(file, 0), "fof"),
     "The mean separations from the volume": (lambda file: change_mass(file, 0.1), "fof"),
+    "The masses of the linked particles are from": (mix_resolutions, "fof"),
     "mean separation cannot be derived": (
         lambda file: delete(file, "BoxSize", "Omega0"),
         "fof --periodic no",
